@@ -1,0 +1,22 @@
+//! The decisions of Hostler, a terminal coding agent.
+//!
+//! Everything here is a pure function of recorded history: no clock, no randomness, no I/O, no async, no unsafe code.
+//! Each state machine gets inputs with their times ([`machine`]), decides, and pushes records ([`record`]) and effects.
+//! The shell crate carries the effects out and contains no decisions.
+//!
+//! Start with [`session`] for what happens between a prompt and its end, [`workspace`] for several sessions in one
+//! directory, [`client`] for what a `hostler run` prints, and [`protocol`] for what crosses the door between the two.
+
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod content;
+pub mod ids;
+pub mod machine;
+pub mod model;
+pub mod prompt;
+pub mod record;
+pub mod time;
+pub mod tools;

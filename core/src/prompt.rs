@@ -1,0 +1,104 @@
+//! What is submitted: a prompt and the terms on which it is run.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::content::Attachment;
+use crate::ids::{ClientId, PromptId, RunId};
+
+/// A prompt as it was submitted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prompt {
+    /// Its name, given by whoever submits it.
+    pub id: PromptId,
+    /// The caller's name for the run, if the caller wants to follow it; such a prompt is a turn of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
+    /// Who submits it, and so whom its text goes back to if it is not run.
+    pub client: ClientId,
+    /// What was written.
+    pub text: String,
+    /// What was attached.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<Attachment>,
+    /// The terms on which it is run.
+    pub terms: Terms,
+}
+
+impl Prompt {
+    /// The id of its run: the caller's, else its own.
+    pub fn run_id(&self) -> RunId {
+        self.run.clone().unwrap_or_else(|| RunId::from(&self.id))
+    }
+
+    /// Whether it joins a turn that is under way instead of waiting for one of its own.
+    pub fn folds(&self) -> bool {
+        match self.terms.delivery {
+            Delivery::Fold => true,
+            Delivery::OwnTurn => false,
+            Delivery::Auto => self.run.is_none(),
+        }
+    }
+}
+
+/// The terms on which a prompt is run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Terms {
+    /// The model that was asked for, as written; the configured one if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Who decides about tool calls.
+    pub permission: PermissionMode,
+    /// How it meets a turn that is under way.
+    #[serde(default)]
+    pub delivery: Delivery,
+    /// How many steps its turn may have.
+    pub max_steps: u32,
+    /// The longest single wait that a provider may ask for, in milliseconds.
+    pub max_wait: u64,
+}
+
+/// How many steps a turn may have unless its prompt says otherwise.
+pub const MAX_STEPS: u32 = 500;
+
+/// How long a provider may ask a `hostler run` to wait before trying again, in milliseconds.
+pub const MAX_WAIT_HEADLESS: u64 = 60_000;
+
+impl Terms {
+    /// The terms of a run without anybody to ask.
+    pub fn headless() -> Self {
+        Self {
+            model: None,
+            permission: PermissionMode::Headless,
+            delivery: Delivery::Auto,
+            max_steps: MAX_STEPS,
+            max_wait: MAX_WAIT_HEADLESS,
+        }
+    }
+}
+
+/// How a prompt meets a turn that is under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Delivery {
+    /// With a run id as a turn of its own, without one by joining.
+    #[default]
+    Auto,
+    /// It joins at the next step; refused together with a run id.
+    Fold,
+    /// It waits for a turn of its own.
+    OwnTurn,
+}
+
+/// Who decides about tool calls that no rule decides about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PermissionMode {
+    /// A person is asked.
+    Interactive,
+    /// Nobody can be asked: what would ask is denied.
+    Headless,
+    /// What would ask is allowed.
+    Yolo,
+}

@@ -1,0 +1,505 @@
+//! The facts that a session's log consists of. Its durable state is a fold over them (`session::Durable`), and what
+//! subscribers see is the log itself.
+//!
+//! Variants and fields are only ever added. A reader that meets a type it does not know skips the record; the log
+//! keeps it.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use crate::content::{Block, ErrorInfo, Finish, ToolOutcome, Usage};
+use crate::ids::{AttemptId, CallId, ClientId, MessageId, PromptId, RunId, SessionId, StepId, TurnId};
+use crate::model::{CallError, ModelRef, Preparation};
+use crate::prompt::Prompt;
+
+/// One durable fact of a session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Record {
+    /// The session exists.
+    SessionCreated {
+        /// What people call it.
+        title: String,
+        /// The call that opened it, for a sub-agent's session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        parent: Option<Parent>,
+    },
+    /// A prompt was accepted: from here on it has exactly one fate.
+    PromptAccepted {
+        /// Its place in the order of acceptance in this session, from 1.
+        sequence: u64,
+        /// The prompt.
+        prompt: Prompt,
+    },
+    /// An accepted prompt waits behind the turn that is under way.
+    PromptQueued {
+        /// The prompt.
+        prompt: PromptId,
+    },
+    /// A queued prompt joined the turn that is under way.
+    PromptFolded {
+        /// The prompt.
+        prompt: PromptId,
+        /// The turn.
+        turn: TurnId,
+        /// The message that it became.
+        message: MessageId,
+    },
+    /// A prompt that was not run went back to its sender; it is not in the transcript.
+    PromptReturned {
+        /// The prompt.
+        prompt: PromptId,
+        /// Whose it was.
+        client: ClientId,
+        /// Its text, for the sender to use again.
+        text: String,
+        /// Why.
+        reason: ReturnReason,
+    },
+    /// What the requests of later turns are made of, besides the conversation, has changed.
+    Prepared {
+        /// What it is from here on.
+        preparation: Preparation,
+    },
+    /// A turn began: its prompt became a message.
+    TurnStarted {
+        /// The turn.
+        turn: TurnId,
+        /// The run that it belongs to.
+        run: RunId,
+        /// The prompt that it answers.
+        prompt: PromptId,
+        /// The message that the prompt became.
+        message: MessageId,
+    },
+    /// A step began: the message that the model's answer will fill.
+    StepStarted {
+        /// The step.
+        step: StepId,
+        /// The message.
+        message: MessageId,
+        /// Who is asked.
+        model: ModelRef,
+    },
+    /// A request for a step's answer is about to be made.
+    AttemptStarted {
+        /// The attempt.
+        attempt: AttemptId,
+    },
+    /// More of an answer's text.
+    TextAppended {
+        /// The message.
+        message: MessageId,
+        /// Which of its blocks.
+        block: u32,
+        /// The text to add.
+        text: String,
+    },
+    /// More of an answer's reasoning.
+    ReasoningAppended {
+        /// The message.
+        message: MessageId,
+        /// Which of its blocks.
+        block: u32,
+        /// The text to add.
+        text: String,
+    },
+    /// An attempt failed; what it had streamed is void.
+    AttemptFailed {
+        /// The attempt.
+        attempt: AttemptId,
+        /// The message whose text is void.
+        message: MessageId,
+        /// Why it failed.
+        error: CallError,
+        /// What it used all the same.
+        usage: Usage,
+        /// After how many milliseconds the next attempt is made; none if there is none.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        retry_after: Option<u64>,
+    },
+    /// An answer is complete or given up: from here on this is what it says.
+    MessageFinished {
+        /// The message.
+        message: MessageId,
+        /// All of it.
+        blocks: Vec<Block>,
+        /// How it ended.
+        finish: Finish,
+    },
+    /// A tool call was allowed or denied by something other than the rule that lets it pass unasked.
+    PermissionDecided {
+        /// The call.
+        call: CallId,
+        /// Whether it may run.
+        allowed: bool,
+        /// Who or what decided, such as `policy`.
+        by: String,
+    },
+    /// A tool call is about to run; it may have acted from here on.
+    ToolCallStarted {
+        /// The message.
+        message: MessageId,
+        /// The call.
+        call: CallId,
+    },
+    /// A running tool said something.
+    ToolOutputAppended {
+        /// The call.
+        call: CallId,
+        /// What it said.
+        text: String,
+    },
+    /// A tool call ended, whether it ran or not.
+    ToolCallFinished {
+        /// The message.
+        message: MessageId,
+        /// The call.
+        call: CallId,
+        /// What came of it.
+        outcome: ToolOutcome,
+        /// How long it ran, in milliseconds; 0 if it did not.
+        duration: u64,
+    },
+    /// A step is over: its answer and all of its calls.
+    StepFinished {
+        /// The step.
+        step: StepId,
+        /// What the attempt that succeeded used.
+        usage: Usage,
+        /// What that cost in micro-dollars; none if the price is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<u64>,
+        /// How many tokens the conversation had after it.
+        context: u64,
+    },
+    /// A cancel was accepted: nothing that it covers starts any more.
+    CancelAccepted {
+        /// What is cancelled.
+        scope: CancelScope,
+        /// The highest sequence that it covers.
+        watermark: u64,
+        /// Why, for the terminal records.
+        reason: Reason,
+    },
+    /// A turn is over.
+    TurnFinished {
+        /// The turn.
+        turn: TurnId,
+        /// How it ended.
+        outcome: TurnOutcome,
+    },
+    /// A run is over. Each run has exactly one of these.
+    RunFinished(RunFinished),
+}
+
+/// The call that opened a sub-agent's session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The session.
+    pub session: SessionId,
+    /// The message.
+    pub message: MessageId,
+    /// The call.
+    pub call: CallId,
+}
+
+/// Why a prompt went back to its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReturnReason {
+    /// It was cancelled while it waited.
+    Cancelled,
+    /// The queue was cleared.
+    Cleared,
+    /// The process that had accepted it ended.
+    Interrupted,
+}
+
+/// What a cancel is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CancelScope {
+    /// Everything that the session has accepted.
+    Session,
+    /// One run.
+    Run(RunId),
+}
+
+/// How a turn ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TurnOutcome {
+    /// The answer is complete.
+    Completed,
+    /// Somebody cancelled it.
+    Cancelled(Reason),
+    /// It failed.
+    Failed(ErrorInfo),
+    /// The process that ran it ended.
+    Interrupted,
+    /// A limit ended it.
+    Limited(Reason, String),
+    /// Denials ended it.
+    Denied,
+    /// The provider withheld the answer.
+    Refused,
+}
+
+/// The terminal record of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunFinished {
+    /// The run.
+    pub run: RunId,
+    /// The prompt that it was the life of.
+    pub prompt: PromptId,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Why, for programs.
+    pub reason: Reason,
+    /// Why, for people: one sentence; empty if all went well.
+    pub message: String,
+    /// The last message with text, if there is one: the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<MessageId>,
+    /// What the whole run used.
+    pub totals: Totals,
+    /// How long it took from acceptance, in milliseconds.
+    pub duration: u64,
+}
+
+/// What a run used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Tokens, failed attempts included.
+    pub usage: Usage,
+    /// How many tokens the conversation had at the end.
+    pub context: u64,
+    /// Micro-dollars; none if no price is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<u64>,
+    /// Steps begun.
+    pub steps: u32,
+    /// Requests made.
+    pub attempts: u32,
+    /// Tool calls, by how they ended.
+    pub tools: ToolCounts,
+}
+
+/// Tool calls, by how they ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCounts {
+    /// They did what they were asked to.
+    pub ok: u32,
+    /// They failed.
+    pub failed: u32,
+    /// They were not allowed.
+    pub denied: u32,
+    /// They were cancelled, interrupted or not reached.
+    pub cancelled: u32,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    /// The answer is complete.
+    Ok,
+    /// Something failed.
+    Error,
+    /// Somebody cancelled it.
+    Cancelled,
+    /// A limit ended it.
+    Limit,
+    /// Denials ended it.
+    Denied,
+}
+
+/// Why a run ended, as a word that programs can rely on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// The answer is complete.
+    Completed,
+    /// The provider failed after the retries it deserved.
+    Provider,
+    /// The provider withheld the answer.
+    Refusal,
+    /// Records could not be written or read.
+    Storage,
+    /// Something here is wrong.
+    Internal,
+    /// The process that ran it ended.
+    Interrupted,
+    /// A tool failed, under `--fail-on-tool-error`.
+    ToolError,
+    /// The answer did not satisfy the schema.
+    Schema,
+    /// Bad usage or configuration, or an unknown session.
+    Usage,
+    /// The model is not known.
+    UnknownModel,
+    /// No provider is configured.
+    NoProvider,
+    /// Credentials were refused or are missing.
+    Credentials,
+    /// The model's output limit cut the answer.
+    OutputLimit,
+    /// The turn had as many steps as it may have.
+    MaxSteps,
+    /// The run cost as much as it may.
+    MaxCost,
+    /// The run took as long as it may.
+    Timeout,
+    /// The provider asked for a longer wait than is allowed.
+    MaxWait,
+    /// The model repeated itself.
+    Repetition,
+    /// The conversation cannot be made to fit.
+    Context,
+    /// Every call of three steps in a row was denied, or a person's denial ended the turn.
+    Denied,
+    /// The prompt was returned before it began.
+    Returned,
+    /// The server was lost.
+    ServerLost,
+    /// Another client cancelled it.
+    Client,
+    /// The server shut down.
+    Shutdown,
+    /// The user asked for it.
+    User,
+    /// SIGHUP.
+    Sighup,
+    /// SIGINT.
+    Sigint,
+    /// SIGTERM.
+    Sigterm,
+    /// The reader of the output went away.
+    OutputClosed,
+}
+
+/// How safe a commit must be before anybody is told of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Strength {
+    /// It survives the end of the process.
+    Normal,
+    /// It survives the loss of power.
+    Full,
+}
+
+impl Record {
+    /// Streamed pieces of what a later record states whole: they may be deleted once that is there.
+    pub fn is_chunk(&self) -> bool {
+        matches!(
+            self,
+            Record::TextAppended { .. } | Record::ReasoningAppended { .. } | Record::ToolOutputAppended { .. }
+        )
+    }
+
+    /// How safe its commit must be. Acceptance is promised across the network only by a server.
+    pub fn strength(&self, serving: bool) -> Strength {
+        match self {
+            Record::RunFinished(_) => Strength::Full,
+            Record::PromptAccepted { .. } if serving => Strength::Full,
+            _ => Strength::Normal,
+        }
+    }
+
+    /// Reads a record as it stands in a log. None if its type is not known, which is no error: a newer version wrote
+    /// it.
+    pub fn read(body: &str) -> Result<Option<Self>, serde_json::Error> {
+        match serde_json::from_str(body) {
+            Ok(record) => Ok(Some(record)),
+            Err(error) if Self::is_known(body) => Err(error),
+            Err(_) => Ok(None),
+        }
+    }
+
+    fn is_known(body: &str) -> bool {
+        let Some(rest) = body.trim_start().strip_prefix("{\"") else { return true };
+        let Some((kind, _)) = rest.split_once('"') else { return true };
+        KINDS.contains(&kind)
+    }
+
+    /// The name of its type, as it stands in the log.
+    pub fn kind(&self) -> &'static str {
+        KINDS[self.kind_index()]
+    }
+
+    fn kind_index(&self) -> usize {
+        match self {
+            Record::SessionCreated { .. } => 0,
+            Record::PromptAccepted { .. } => 1,
+            Record::PromptQueued { .. } => 2,
+            Record::PromptFolded { .. } => 3,
+            Record::PromptReturned { .. } => 4,
+            Record::Prepared { .. } => 5,
+            Record::TurnStarted { .. } => 6,
+            Record::StepStarted { .. } => 7,
+            Record::AttemptStarted { .. } => 8,
+            Record::TextAppended { .. } => 9,
+            Record::ReasoningAppended { .. } => 10,
+            Record::AttemptFailed { .. } => 11,
+            Record::MessageFinished { .. } => 12,
+            Record::PermissionDecided { .. } => 13,
+            Record::ToolCallStarted { .. } => 14,
+            Record::ToolOutputAppended { .. } => 15,
+            Record::ToolCallFinished { .. } => 16,
+            Record::StepFinished { .. } => 17,
+            Record::CancelAccepted { .. } => 18,
+            Record::TurnFinished { .. } => 19,
+            Record::RunFinished(_) => 20,
+        }
+    }
+}
+
+const KINDS: [&str; 21] = [
+    "SessionCreated",
+    "PromptAccepted",
+    "PromptQueued",
+    "PromptFolded",
+    "PromptReturned",
+    "Prepared",
+    "TurnStarted",
+    "StepStarted",
+    "AttemptStarted",
+    "TextAppended",
+    "ReasoningAppended",
+    "AttemptFailed",
+    "MessageFinished",
+    "PermissionDecided",
+    "ToolCallStarted",
+    "ToolOutputAppended",
+    "ToolCallFinished",
+    "StepFinished",
+    "CancelAccepted",
+    "TurnFinished",
+    "RunFinished",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_named_in_the_log_as_by_kind() {
+        let record = Record::PromptQueued { prompt: PromptId::new("p") };
+        let body = serde_json::to_string(&record).unwrap_or_default();
+        assert!(body.starts_with("{\"PromptQueued\":"), "{body}");
+        assert_eq!(record.kind(), "PromptQueued");
+        assert_eq!(Record::read(&body).ok(), Some(Some(record)));
+    }
+
+    #[test]
+    fn an_unknown_type_is_skipped_and_a_broken_known_one_is_an_error() {
+        assert_eq!(Record::read(r#"{"ComesLater":{"x":1}}"#).ok(), Some(None));
+        assert!(Record::read(r#"{"PromptQueued":{"x":1}}"#).is_err());
+        assert!(Record::read("nonsense").is_err());
+    }
+
+    #[test]
+    fn fields_that_come_later_do_not_matter() {
+        let read = Record::read(r#"{"PromptQueued":{"prompt":"p","later":1}}"#);
+        assert_eq!(read.ok(), Some(Some(Record::PromptQueued { prompt: PromptId::new("p") })));
+    }
+}
