@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{CallId, MessageId, PromptId, StepId};
+use crate::ids::{CallId, MessageId, PromptId, StepId, TurnId};
 use crate::model::ModelRef;
 
 /// One message of a session.
@@ -32,6 +32,8 @@ pub enum MessageBody {
 /// A prompt as it stands in the history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserMessage {
+    /// The turn that it began or joined.
+    pub turn: TurnId,
     /// The prompt that it came from.
     pub prompt: PromptId,
     /// What was written.
@@ -243,7 +245,9 @@ impl Usage {
 
     /// How many tokens the model had before it and wrote: the size of the context after the step.
     pub fn context(&self) -> u64 {
-        [self.output, self.cache_read, self.cache_write].iter().fold(self.input, |sum, n| sum.saturating_add(*n))
+        [self.output, self.cache_read, self.cache_write]
+            .iter()
+            .fold(self.input, |sum, n| sum.saturating_add(*n))
     }
 }
 

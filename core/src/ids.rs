@@ -174,8 +174,8 @@ impl FromStr for AttemptId {
     type Err = BadId;
     fn from_str(text: &str) -> Result<Self, BadId> {
         let mut parts = text.split('.');
-        let id = step_from(&mut parts)
-            .and_then(|step| Some(Self { step, attempt: numbered(parts.next(), 'a')? }));
+        let id =
+            step_from(&mut parts).and_then(|step| Some(Self { step, attempt: numbered(parts.next(), 'a')? }));
         whole(text, parts, id)
     }
 }

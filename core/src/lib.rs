@@ -12,12 +12,18 @@
 
 extern crate alloc;
 
+pub mod client;
 pub mod content;
+pub mod digest;
+pub mod flight;
+pub mod history;
 pub mod ids;
 pub mod machine;
 pub mod model;
 pub mod prompt;
 pub mod protocol;
 pub mod record;
+pub mod session;
 pub mod time;
 pub mod tools;
+pub mod workspace;

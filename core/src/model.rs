@@ -21,7 +21,11 @@ pub struct ModelRef {
 
 impl core::fmt::Display for ModelRef {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        if self.model.is_empty() { f.write_str(&self.provider) } else { write!(f, "{}/{}", self.provider, self.model) }
+        if self.model.is_empty() {
+            f.write_str(&self.provider)
+        } else {
+            write!(f, "{}/{}", self.provider, self.model)
+        }
     }
 }
 

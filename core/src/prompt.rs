@@ -95,8 +95,6 @@ pub enum Delivery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PermissionMode {
-    /// A person is asked.
-    Interactive,
     /// Nobody can be asked: what would ask is denied.
     Headless,
     /// What would ask is allowed.

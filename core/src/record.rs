@@ -105,11 +105,11 @@ pub enum Record {
         /// The text to add.
         text: String,
     },
-    /// An attempt failed; what it had streamed is void.
+    /// An attempt failed. If another one is made, what this one had streamed is void.
     AttemptFailed {
         /// The attempt.
         attempt: AttemptId,
-        /// The message whose text is void.
+        /// The message that it was filling.
         message: MessageId,
         /// Why it failed.
         error: CallError,
@@ -127,6 +127,9 @@ pub enum Record {
         blocks: Vec<Block>,
         /// How it ended.
         finish: Finish,
+        /// What the attempt that it came from used.
+        #[serde(default)]
+        usage: Usage,
     },
     /// A tool call was allowed or denied by something other than the rule that lets it pass unasked.
     PermissionDecided {
@@ -392,7 +395,9 @@ impl Record {
     pub fn is_chunk(&self) -> bool {
         matches!(
             self,
-            Record::TextAppended { .. } | Record::ReasoningAppended { .. } | Record::ToolOutputAppended { .. }
+            Record::TextAppended { .. }
+                | Record::ReasoningAppended { .. }
+                | Record::ToolOutputAppended { .. }
         )
     }
 

@@ -126,7 +126,9 @@ pub enum BadInput {
         known: String,
     },
     /// The arguments do not fit.
-    #[error("The arguments of {name} do not fit: {problem}. Nothing was run; call it again with valid arguments.")]
+    #[error(
+        "The arguments of {name} do not fit: {problem}. Nothing was run; call it again with valid arguments."
+    )]
     Arguments {
         /// The tool.
         name: String,

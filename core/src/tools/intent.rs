@@ -36,13 +36,11 @@ pub struct PathUse {
 pub enum Verdict {
     /// It may.
     Allow,
-    /// A person is to be asked.
-    Ask,
     /// It may not, and why, for the model and for people.
     Deny(String),
 }
 
-/// Judges a tool call: reading inside the workspace is allowed, everything else is asked about, and where nobody can
+/// Judges a tool call: reading inside the workspace is allowed; everything else needs permission, and where nobody can
 /// be asked that is a no.
 pub fn judge(tool: &str, intent: &Intent, mode: PermissionMode) -> Verdict {
     let reading = matches!(tool, "view" | "ls" | "glob" | "grep");
@@ -54,7 +52,6 @@ pub fn judge(tool: &str, intent: &Intent, mode: PermissionMode) -> Verdict {
     match mode {
         PermissionMode::Yolo => Verdict::Allow,
         _ if reading && harmless => Verdict::Allow,
-        PermissionMode::Interactive => Verdict::Ask,
         PermissionMode::Headless => Verdict::Deny(refusal(tool, reading)),
     }
 }
@@ -85,17 +82,15 @@ mod tests {
     fn check(tool: &str, intent: Intent, mode: PermissionMode) -> &'static str {
         match judge(tool, &intent, mode) {
             Verdict::Allow => "allow",
-            Verdict::Ask => "ask",
             Verdict::Deny(_) => "deny",
         }
     }
 
     #[test]
     fn only_reading_inside_the_workspace_needs_no_permission() {
-        use PermissionMode::{Headless, Interactive, Yolo};
+        use PermissionMode::{Headless, Yolo};
         assert_eq!(check("view", reading(true), Headless), "allow");
         assert_eq!(check("view", reading(false), Headless), "deny");
-        assert_eq!(check("view", reading(false), Interactive), "ask");
         assert_eq!(check("view", Intent::default(), Headless), "deny");
         assert_eq!(check("bash", reading(true), Headless), "deny");
         assert_eq!(check("bash", Intent::default(), Yolo), "allow");

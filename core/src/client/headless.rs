@@ -1,0 +1,665 @@
+//! One `hostler run`: which events are ours, what goes to standard output, when it is over, and with which code.
+//!
+//! It prints the terminal line exactly once and nothing after it, whatever happens: the run's own record, a refusal, a
+//! lost log, a signal that outlasts its bound, or a reader that went away.
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use serde::{Deserialize, Serialize};
+
+use super::lines::{self, Place};
+use super::{exit_code, text};
+use crate::content::{Block, ToolOutcome, text_of};
+use crate::ids::{CallId, MessageId, PromptId, RunId, SessionId, TurnId};
+use crate::machine::{Effects, Entry, Machine};
+use crate::prompt::{PermissionMode, Prompt};
+use crate::protocol::{
+    Command, Event, EventId, Notice, Query, Refusal, RefusalKind, Reply, Request, SessionChoice,
+};
+use crate::record::{CancelScope, Reason, Record, RunFinished, RunStatus, Totals};
+use crate::time::{Deadline, Timestamp};
+
+/// How long a run may take to end after the first signal, in milliseconds.
+const EXIT_BOUND: u64 = 5_000;
+
+/// What a run is to do and how it reports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Options {
+    /// The prompt; its run id names the run.
+    pub prompt: Prompt,
+    /// The session that it is for.
+    pub session: Which,
+    /// How it reports.
+    pub format: Format,
+    /// Whether text is printed as it comes (format text only).
+    pub live: bool,
+    /// Whether standard output is a terminal, which must not be made to obey the text.
+    pub terminal: bool,
+    /// Whether progress is kept to itself (format text only).
+    pub quiet: bool,
+    /// Whether a failed tool makes the run fail.
+    pub fail_on_tool_error: bool,
+    /// How long it may take, in milliseconds.
+    pub timeout: Option<u64>,
+    /// The version of the program.
+    pub version: String,
+    /// The working directory, for the first line.
+    pub cwd: String,
+    /// What to warn about at the start.
+    pub warnings: alloc::vec::Vec<String>,
+}
+
+/// The session that a run is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Which {
+    /// A new one with that id.
+    New(SessionId),
+    /// The one that changed last; a new one with that id if there is none.
+    Latest(SessionId),
+    /// The one whose id begins so.
+    Prefix(String),
+}
+
+/// How a run reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Format {
+    /// The answer.
+    Text,
+    /// One JSON object at the end.
+    Json,
+    /// A JSON object a line, as it happens.
+    Jsonl,
+}
+
+/// A signal that ends a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Signal {
+    /// SIGHUP.
+    Hangup,
+    /// SIGINT.
+    Interrupt,
+    /// SIGTERM.
+    Terminate,
+}
+
+/// What can happen to a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Input {
+    /// It begins. Nothing else comes before.
+    Begin,
+    /// The request that was made last is answered.
+    Reply(Box<Reply>),
+    /// The workspace could not be opened, and why.
+    Unavailable(Refusal),
+    /// Something happened in the workspace.
+    Event(Box<Event>),
+    /// A signal came.
+    Signal(Signal),
+    /// The reader of standard output went away.
+    OutputClosed,
+    /// Time has passed.
+    Tick,
+}
+
+/// What a run asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Effect {
+    /// Ask at the door.
+    Request(Box<Request>),
+    /// Write to standard output, in order.
+    Out(String),
+    /// Write a line to standard error.
+    Err(String),
+    /// Write nothing more and end the process with that code.
+    Exit(u8),
+}
+
+impl crate::machine::Effect for Effect {
+    fn id(&self) -> Option<crate::ids::EffectId> {
+        None
+    }
+}
+
+/// The state of a run as its client sees it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Headless {
+    options: Options,
+    phase: Phase,
+    session: Option<SessionId>,
+    began: Timestamp,
+    /// Why it is to end, and by when it must.
+    ending: Option<(Reason, Timestamp)>,
+    /// How many lines were printed.
+    lines: u64,
+    cursor: Option<EventId>,
+    turn: Option<TurnId>,
+    /// The texts of the run's messages that have some.
+    answer: Option<(MessageId, String)>,
+    /// The calls of the step that is under way: name and arguments.
+    calls: BTreeMap<CallId, (String, String)>,
+    /// Whether the reader of standard output is gone.
+    closed: bool,
+    /// What was printed of the current message when printing live.
+    live: Live,
+}
+
+/// Where live printing stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Live {
+    /// Nothing has been printed.
+    Nothing,
+    /// Text of a step that is over was printed, with a line break at its end or without.
+    Between { broken: bool },
+    /// Text of the current step was printed.
+    Inside { broken: bool },
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Phase {
+    /// Its session is being looked up.
+    Finding,
+    /// It is submitted and not yet accepted.
+    Submitted,
+    /// It is accepted.
+    Accepted,
+    /// It is over.
+    Over,
+}
+
+impl Machine for Headless {
+    type Input = Input;
+    type Effect = Effect;
+
+    fn handle(&mut self, now: Timestamp, input: Input, out: &mut Effects<Effect>) {
+        if self.phase == Phase::Over {
+            return;
+        }
+        match input {
+            Input::Begin => self.begin(now, out),
+            Input::Reply(reply) => self.reply(now, *reply, out),
+            Input::Unavailable(refusal) => self.refused(now, &refusal, out),
+            Input::Event(event) => self.event(now, *event, out),
+            Input::Signal(signal) => self.signal(now, signal, out),
+            Input::OutputClosed => {
+                self.closed = true;
+                self.end(now, Reason::OutputClosed, out);
+            }
+            Input::Tick => self.tick(now, out),
+        }
+    }
+
+    fn deadline(&self) -> Option<(Timestamp, Deadline)> {
+        match (self.phase, self.ending, self.options.timeout) {
+            (Phase::Over, _, _) => None,
+            (_, Some((_, until)), _) => Some((until, Deadline::Exit)),
+            (_, None, Some(timeout)) => Some((self.began.plus(timeout), Deadline::Run)),
+            (_, None, None) => None,
+        }
+    }
+}
+
+impl Headless {
+    /// A run that has not begun.
+    pub fn new(options: Options, now: Timestamp) -> Self {
+        Self {
+            options,
+            phase: Phase::Finding,
+            session: None,
+            began: now,
+            ending: None,
+            lines: 0,
+            cursor: None,
+            turn: None,
+            answer: None,
+            calls: BTreeMap::new(),
+            closed: false,
+            live: Live::Nothing,
+        }
+    }
+
+    /// Whether it has asked the process to end.
+    pub fn is_over(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
+    /// By when the process must have ended, once something asks it to.
+    pub fn must_end_by(&self) -> Option<Timestamp> {
+        self.ending.map(|(_, until)| until)
+    }
+
+    fn run(&self) -> RunId {
+        self.options.prompt.run_id()
+    }
+
+    fn prompt(&self) -> &PromptId {
+        &self.options.prompt.id
+    }
+
+    fn begin(&mut self, now: Timestamp, out: &mut Effects<Effect>) {
+        let (version, cwd) = (self.options.version.clone(), self.options.cwd.clone());
+        let model = self.options.prompt.terms.model.clone();
+        let permission_mode = match self.options.prompt.terms.permission {
+            PermissionMode::Headless => "deny",
+            PermissionMode::Yolo => "yolo",
+        };
+        let started =
+            lines::RunStarted { version: &version, model: model.as_deref(), cwd: &cwd, permission_mode };
+        self.line(now, "run.started", &started, None, out);
+        for warning in self.options.warnings.clone() {
+            self.warn(now, &warning, out);
+        }
+        let query = match &self.options.session {
+            Which::New(id) => return self.submit(SessionChoice::New { id: id.clone() }, out),
+            Which::Latest(_) => Query::LatestSession,
+            Which::Prefix(prefix) => Query::FindSession { prefix: prefix.clone() },
+        };
+        out.push(Effect::Request(Box::new(Request::Query(query))));
+    }
+
+    fn warn(&mut self, now: Timestamp, message: &str, out: &mut Effects<Effect>) {
+        self.line(now, "warning", &lines::Warning { message }, None, out);
+        if self.options.format != Format::Jsonl {
+            out.push(Effect::Err(format!("hostler: warning: {message}\n")));
+        }
+    }
+
+    fn submit(&mut self, session: SessionChoice, out: &mut Effects<Effect>) {
+        self.phase = Phase::Submitted;
+        self.session = Some(session.id().clone());
+        let prompt = self.options.prompt.clone();
+        out.push(Effect::Request(Box::new(Request::Command(Command::Submit { session, prompt }))));
+    }
+
+    fn reply(&mut self, now: Timestamp, reply: Reply, out: &mut Effects<Effect>) {
+        match (self.phase, reply) {
+            (Phase::Finding, Reply::Session(info)) => {
+                self.submit(SessionChoice::Existing { id: info.id }, out)
+            }
+            (Phase::Finding, Reply::Refused(refusal)) => match &self.options.session {
+                Which::Latest(id) if refusal.kind == RefusalKind::NotFound => {
+                    let id = id.clone();
+                    self.submit(SessionChoice::New { id }, out);
+                }
+                _ => self.refused(now, &refusal, out),
+            },
+            (Phase::Submitted, Reply::Accepted { .. }) => self.phase = Phase::Accepted,
+            (_, Reply::Refused(refusal)) => self.refused(now, &refusal, out),
+            (
+                _,
+                Reply::Accepted { .. } | Reply::Session(_) | Reply::Cancelled { .. } | Reply::Cleared { .. },
+            ) => {}
+            (_, Reply::Sessions(_) | Reply::Transcript(_) | Reply::Runs(_)) => {}
+        }
+    }
+
+    /// The run never was: it ends here, because no record will end it.
+    fn refused(&mut self, now: Timestamp, refusal: &Refusal, out: &mut Effects<Effect>) {
+        let (status, reason) = match (refusal.kind, self.ending) {
+            (RefusalKind::Cancelled, Some((reason, _))) => (cancelled_status(reason), reason),
+            (RefusalKind::Cancelled | RefusalKind::Closing, None) => (RunStatus::Cancelled, Reason::Client),
+            (RefusalKind::Storage, _) => (RunStatus::Error, Reason::Storage),
+            (RefusalKind::Closing, Some(_)) => (RunStatus::Cancelled, Reason::Shutdown),
+            (
+                RefusalKind::Invalid | RefusalKind::NotFound | RefusalKind::Ambiguous | RefusalKind::Conflict,
+                _,
+            ) => (RunStatus::Error, Reason::Usage),
+        };
+        self.finish(now, self.unrecorded(now, status, reason, &refusal.message), out);
+    }
+
+    fn unrecorded(&self, now: Timestamp, status: RunStatus, reason: Reason, message: &str) -> RunFinished {
+        RunFinished {
+            run: self.run(),
+            prompt: self.prompt().clone(),
+            status,
+            reason,
+            message: message.to_string(),
+            answer: self.answer.as_ref().map(|(message, _)| *message),
+            totals: Totals::default(),
+            duration: now.since(self.began),
+        }
+    }
+
+    fn signal(&mut self, now: Timestamp, signal: Signal, out: &mut Effects<Effect>) {
+        let again = self.ending.is_some() && signal == Signal::Interrupt;
+        let reason = match signal {
+            Signal::Hangup => Reason::Sighup,
+            Signal::Interrupt => Reason::Sigint,
+            Signal::Terminate => Reason::Sigterm,
+        };
+        if again {
+            return self.give_up(now, out);
+        }
+        self.end(now, reason, out);
+    }
+
+    /// Asks for the end of the run, once. What has not been submitted ends here.
+    fn end(&mut self, now: Timestamp, reason: Reason, out: &mut Effects<Effect>) {
+        if self.ending.is_some() {
+            return;
+        }
+        self.ending = Some((reason, now.plus(EXIT_BOUND)));
+        match (self.phase, self.session.clone()) {
+            (Phase::Submitted | Phase::Accepted, Some(session)) => {
+                let scope = CancelScope::Run(self.run());
+                let cancel = Command::Cancel { session, scope, reason };
+                out.push(Effect::Request(Box::new(Request::Command(cancel))));
+            }
+            _ => self.give_up(now, out),
+        }
+    }
+
+    /// Ends the run here and now; what is still under way is cut off with the process.
+    fn give_up(&mut self, now: Timestamp, out: &mut Effects<Effect>) {
+        let Some((reason, _)) = self.ending else { return };
+        let terminal = self.unrecorded(now, cancelled_status(reason), reason, "The run was cancelled.");
+        self.finish(now, terminal, out);
+    }
+
+    fn tick(&mut self, now: Timestamp, out: &mut Effects<Effect>) {
+        match (self.ending, self.options.timeout) {
+            (Some((_, until)), _) if until <= now => self.give_up(now, out),
+            (None, Some(timeout)) if self.began.plus(timeout) <= now => self.end(now, Reason::Timeout, out),
+            _ => {}
+        }
+    }
+
+    fn event(&mut self, now: Timestamp, event: Event, out: &mut Effects<Effect>) {
+        match event {
+            Event::Record { id, entry } => {
+                if self.session.as_ref() == Some(&entry.session) {
+                    self.record(&id, entry, out);
+                }
+            }
+            Event::Notice(Notice::SessionBusy { prompt, holder, .. }) => {
+                if prompt == *self.prompt() {
+                    let queued = lines::Queued { holder: Some((&holder).into()) };
+                    self.line(now, "prompt.queued", &queued, None, out);
+                    self.tell(format!("waiting: process {} has the session", holder.pid), out);
+                }
+            }
+            Event::Notice(Notice::StorageFailed { message }) => {
+                let terminal = self.unrecorded(now, RunStatus::Error, Reason::Storage, &message);
+                self.finish(now, terminal, out);
+            }
+            // In process nothing is cut off; over a connection the link resumes before we see it.
+            Event::Notice(Notice::CutOff) | Event::Resync { .. } => {}
+        }
+    }
+
+    fn record(&mut self, id: &EventId, entry: Entry, out: &mut Effects<Effect>) {
+        self.cursor = Some(id.clone());
+        let at = entry.at;
+        match &entry.record {
+            Record::PromptQueued { prompt } if prompt == self.prompt() => {
+                self.line(at, "prompt.queued", &lines::Queued { holder: None }, Some(id), out);
+            }
+            Record::PromptReturned { prompt, reason, text, .. } if prompt == self.prompt() => {
+                let returned = lines::Returned { reason: *reason, text };
+                self.line(at, "prompt.returned", &returned, Some(id), out);
+            }
+            Record::TurnStarted { turn, prompt, message, .. } if prompt == self.prompt() => {
+                self.turn = Some(*turn);
+                self.line(at, "prompt.started", &lines::Message { message_id: *message }, Some(id), out);
+            }
+            Record::PromptFolded { prompt, turn, message } if prompt == self.prompt() => {
+                self.turn = Some(*turn);
+                self.line(at, "prompt.folded", &lines::Message { message_id: *message }, Some(id), out);
+            }
+            Record::RunFinished(finished) if finished.prompt == *self.prompt() => {
+                self.finish(at, finished.clone(), out);
+            }
+            Record::TurnFinished { turn, .. } if self.turn == Some(*turn) => self.turn = None,
+            record if self.turn.is_some() => self.of_turn(at, id, record, out),
+            _ => {}
+        }
+    }
+
+    /// A record of the turn that the run is part of.
+    fn of_turn(&mut self, at: Timestamp, id: &EventId, record: &Record, out: &mut Effects<Effect>) {
+        let cursor = Some(id);
+        match record {
+            Record::StepStarted { step, message, model } => {
+                self.calls.clear();
+                let model = &model.to_string();
+                let started = lines::StepStarted { step: *step, message_id: *message, model };
+                self.line(at, "step.started", &started, cursor, out);
+            }
+            Record::TextAppended { message, block, text } => {
+                let delta = lines::Delta { message_id: *message, block: *block, text };
+                self.line(at, "text.delta", &delta, cursor, out);
+                self.print_live(text, out);
+            }
+            Record::ReasoningAppended { message, block, text } => {
+                let delta = lines::Delta { message_id: *message, block: *block, text };
+                self.line(at, "reasoning.delta", &delta, cursor, out);
+            }
+            Record::AttemptFailed { attempt, message, error, retry_after: Some(wait), .. } => {
+                let retry = lines::Retry { attempt: attempt.attempt, delay_ms: *wait, cause: &error.message };
+                self.line(at, "retry", &retry, cursor, out);
+                self.line(at, "attempt.reset", &lines::Message { message_id: *message }, cursor, out);
+                self.break_live(out);
+                self.tell(format!("retrying in {} s: {}", wait.div_ceil(1000), error.message), out);
+            }
+            Record::MessageFinished { message, blocks, .. } => self.message_finished(*message, blocks),
+            Record::PermissionDecided { call, allowed, by } => {
+                let (name, _) = self.call(*call);
+                let kind = if *allowed { "permission.granted" } else { "permission.denied" };
+                self.line(at, kind, &lines::Permission { call: *call, name: &name, by }, cursor, out);
+            }
+            Record::ToolCallStarted { call, .. } => {
+                let (name, input) = self.call(*call);
+                let started = lines::ToolStarted { call: *call, name: &name, input: &input };
+                self.line(at, "tool.started", &started, cursor, out);
+                self.break_live(out);
+                self.tell(format!("> {}", text::call_line(&name, &input)), out);
+            }
+            Record::ToolOutputAppended { call, text } => {
+                self.line(at, "tool.output", &lines::ToolOutput { call: *call, text }, cursor, out);
+            }
+            Record::ToolCallFinished { call, outcome, duration, .. } => {
+                self.tool_finished(at, id, *call, outcome, *duration, out);
+            }
+            Record::StepFinished { step, usage, cost, context } => {
+                let cost_usd = lines::dollars(*cost);
+                let finished = lines::StepFinished { step: *step, usage, context_tokens: *context, cost_usd };
+                self.line(at, "step.finished", &finished, cursor, out);
+                self.end_live_step();
+            }
+            _ => {}
+        }
+    }
+
+    fn message_finished(&mut self, message: MessageId, blocks: &[Block]) {
+        let answer = text_of(blocks);
+        if !answer.trim().is_empty() {
+            self.answer = Some((message, answer));
+        }
+        for block in blocks {
+            if let Block::Call(call) = block {
+                self.calls.insert(call.id, (call.name.clone(), call.input.clone()));
+            }
+        }
+    }
+
+    fn call(&self, call: CallId) -> (String, String) {
+        self.calls.get(&call).cloned().unwrap_or_default()
+    }
+
+    fn tool_finished(
+        &mut self,
+        at: Timestamp,
+        id: &EventId,
+        call: CallId,
+        outcome: &ToolOutcome,
+        duration: u64,
+        out: &mut Effects<Effect>,
+    ) {
+        let (name, input) = self.call(call);
+        let finished = lines::ToolFinished {
+            call,
+            name: &name,
+            input: &input,
+            status: lines::status_word(outcome.status),
+            output: &outcome.text,
+            metadata: outcome.metadata.as_deref(),
+            duration_ms: duration,
+        };
+        self.line(at, "tool.finished", &finished, Some(id), out);
+        self.break_live(out);
+        self.tell(
+            format!("  {}: {}", text::call_line(&name, &input), text::outcome_line(outcome, duration)),
+            out,
+        );
+    }
+
+    /// Prints the terminal, once, and ends the process.
+    fn finish(&mut self, at: Timestamp, mut terminal: RunFinished, out: &mut Effects<Effect>) {
+        self.phase = Phase::Over;
+        // What was given back because of our own signal ended by that signal.
+        if terminal.status == RunStatus::Cancelled
+            && let Some((reason, _)) = self.ending
+        {
+            terminal.status = cancelled_status(reason);
+            terminal.reason = reason;
+        }
+        if terminal.status == RunStatus::Ok
+            && self.options.fail_on_tool_error
+            && terminal.totals.tools.failed > 0
+        {
+            terminal.status = RunStatus::Error;
+            terminal.reason = Reason::ToolError;
+            terminal.message = format!("{} tool calls failed.", terminal.totals.tools.failed);
+        }
+        let code = if self.closed { 141 } else { exit_code(terminal.status, terminal.reason) };
+        self.report(at, &terminal, code, out);
+        out.push(Effect::Exit(code));
+    }
+
+    fn report(&mut self, at: Timestamp, terminal: &RunFinished, code: u8, out: &mut Effects<Effect>) {
+        let answer = self.answer.clone();
+        let cursor = self.cursor.clone();
+        let finished = lines::RunFinished {
+            status: terminal.status,
+            exit_code: code,
+            reason: terminal.reason,
+            message: &terminal.message,
+            answer: answer.as_ref().map(|(_, text)| text.as_str()),
+            message_id: answer.as_ref().map(|(message, _)| *message),
+            usage: &terminal.totals.usage,
+            context_tokens: terminal.totals.context,
+            cost_usd: lines::dollars(terminal.totals.cost),
+            steps: terminal.totals.steps,
+            attempts: terminal.totals.attempts,
+            tools: &terminal.totals.tools,
+            duration_ms: terminal.duration,
+            last_cursor: cursor.as_ref(),
+        };
+        match self.options.format {
+            Format::Jsonl => self.line(at, "run.finished", &finished, cursor.as_ref(), out),
+            Format::Json => {
+                let text = self.json_line(at, "run.finished", &finished, cursor.as_ref());
+                self.out(text, out);
+            }
+            Format::Text => self.report_text(answer.map(|(_, text)| text), out),
+        }
+        if !terminal.message.is_empty() && self.options.format == Format::Text {
+            out.push(Effect::Err(format!("hostler: {}\n", text::printable(&terminal.message))));
+        }
+    }
+
+    fn report_text(&mut self, answer: Option<String>, out: &mut Effects<Effect>) {
+        if self.options.live {
+            return self.break_live(out);
+        }
+        let Some(mut answer) = answer else { return };
+        if self.options.terminal {
+            answer = text::printable(&answer);
+        }
+        if !answer.ends_with('\n') {
+            answer.push('\n');
+        }
+        self.out(answer, out);
+    }
+
+    fn line<T: Serialize>(
+        &mut self,
+        at: Timestamp,
+        kind: &'static str,
+        body: &T,
+        cursor: Option<&EventId>,
+        out: &mut Effects<Effect>,
+    ) {
+        if self.options.format == Format::Jsonl {
+            let text = self.json_line(at, kind, body, cursor);
+            self.out(text, out);
+        }
+    }
+
+    fn json_line<T: Serialize>(
+        &mut self,
+        at: Timestamp,
+        kind: &'static str,
+        body: &T,
+        cursor: Option<&EventId>,
+    ) -> String {
+        self.lines += 1;
+        let run = self.run();
+        let place = Place { seq: self.lines, at, run: &run, session: self.session.as_ref(), cursor };
+        lines::line(&place, kind, body)
+    }
+
+    fn out(&self, text: String, out: &mut Effects<Effect>) {
+        if !self.closed {
+            out.push(Effect::Out(text));
+        }
+    }
+
+    /// Tells a person what is going on.
+    fn tell(&self, line: String, out: &mut Effects<Effect>) {
+        if self.options.format == Format::Text && !self.options.quiet {
+            out.push(Effect::Err(format!("{}\n", text::printable(&line))));
+        }
+    }
+
+    fn print_live(&mut self, more: &str, out: &mut Effects<Effect>) {
+        if self.options.format != Format::Text || !self.options.live || more.is_empty() {
+            return;
+        }
+        let gap = match self.live {
+            Live::Between { broken: true } => "\n",
+            Live::Between { broken: false } => "\n\n",
+            Live::Nothing | Live::Inside { .. } => "",
+        };
+        let more = if self.options.terminal { text::printable(more) } else { more.to_string() };
+        self.live = Live::Inside { broken: more.ends_with('\n') };
+        self.out(format!("{gap}{more}"), out);
+    }
+
+    /// Ends the line that live text stands on, so that what comes next begins a new one.
+    fn break_live(&mut self, out: &mut Effects<Effect>) {
+        match self.live {
+            Live::Inside { broken: false } | Live::Between { broken: false } => {
+                self.out("\n".to_string(), out);
+                self.live = Live::Between { broken: true };
+            }
+            Live::Inside { broken: true } => self.live = Live::Between { broken: true },
+            Live::Nothing | Live::Between { broken: true } => {}
+        }
+    }
+
+    fn end_live_step(&mut self) {
+        if let Live::Inside { broken } = self.live {
+            self.live = Live::Between { broken };
+        }
+    }
+}
+
+/// The status of a run that was stopped for that reason.
+fn cancelled_status(reason: Reason) -> RunStatus {
+    if reason == Reason::Timeout { RunStatus::Limit } else { RunStatus::Cancelled }
+}

@@ -1,0 +1,183 @@
+//! The lines of `--format jsonl`: one JSON object each. Fields are only ever added; readers ignore types they do not
+//! know.
+
+use alloc::string::String;
+
+use serde::Serialize;
+
+use super::rfc3339;
+use crate::content::{ToolStatus, Usage};
+use crate::ids::{CallId, MessageId, RunId, SessionId, StepId};
+use crate::protocol::{EventId, Holder};
+use crate::record::{Reason, ReturnReason, RunStatus, ToolCounts};
+use crate::time::Timestamp;
+
+/// What stands in every line.
+#[derive(Serialize)]
+struct Line<'a, T> {
+    v: u32,
+    seq: u64,
+    ts: String,
+    run: &'a RunId,
+    session: Option<&'a SessionId>,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cursor: Option<&'a EventId>,
+    #[serde(flatten)]
+    body: &'a T,
+}
+
+/// Where a line stands.
+pub(super) struct Place<'a> {
+    pub(super) seq: u64,
+    pub(super) at: Timestamp,
+    pub(super) run: &'a RunId,
+    pub(super) session: Option<&'a SessionId>,
+    pub(super) cursor: Option<&'a EventId>,
+}
+
+/// The line with that type and body, its line break included.
+pub(super) fn line<T: Serialize>(place: &Place<'_>, kind: &'static str, body: &T) -> String {
+    let Place { seq, at, run, session, cursor } = *place;
+    let line = Line { v: 1, seq, ts: rfc3339(at), run, session, kind, cursor, body };
+    let mut text = serde_json::to_string(&line).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+#[derive(Serialize)]
+pub(super) struct RunStarted<'a> {
+    pub(super) version: &'a str,
+    pub(super) model: Option<&'a str>,
+    pub(super) cwd: &'a str,
+    pub(super) permission_mode: &'static str,
+}
+
+#[derive(Serialize)]
+pub(super) struct Queued {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) holder: Option<HolderLine>,
+}
+
+#[derive(Serialize)]
+pub(super) struct HolderLine {
+    pid: u32,
+    since: String,
+}
+
+impl From<&Holder> for HolderLine {
+    fn from(holder: &Holder) -> Self {
+        Self { pid: holder.pid, since: rfc3339(holder.since) }
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct Message {
+    pub(super) message_id: MessageId,
+}
+
+#[derive(Serialize)]
+pub(super) struct Returned<'a> {
+    pub(super) reason: ReturnReason,
+    pub(super) text: &'a str,
+}
+
+#[derive(Serialize)]
+pub(super) struct StepStarted<'a> {
+    pub(super) step: StepId,
+    pub(super) message_id: MessageId,
+    pub(super) model: &'a str,
+}
+
+#[derive(Serialize)]
+pub(super) struct StepFinished<'a> {
+    pub(super) step: StepId,
+    pub(super) usage: &'a Usage,
+    pub(super) context_tokens: u64,
+    pub(super) cost_usd: Option<f64>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Delta<'a> {
+    pub(super) message_id: MessageId,
+    pub(super) block: u32,
+    pub(super) text: &'a str,
+}
+
+#[derive(Serialize)]
+pub(super) struct ToolStarted<'a> {
+    pub(super) call: CallId,
+    pub(super) name: &'a str,
+    pub(super) input: &'a str,
+}
+
+#[derive(Serialize)]
+pub(super) struct ToolOutput<'a> {
+    pub(super) call: CallId,
+    pub(super) text: &'a str,
+}
+
+#[derive(Serialize)]
+pub(super) struct ToolFinished<'a> {
+    pub(super) call: CallId,
+    pub(super) name: &'a str,
+    pub(super) input: &'a str,
+    pub(super) status: &'static str,
+    pub(super) output: &'a str,
+    pub(super) metadata: Option<&'a str>,
+    pub(super) duration_ms: u64,
+}
+
+#[derive(Serialize)]
+pub(super) struct Permission<'a> {
+    pub(super) call: CallId,
+    pub(super) name: &'a str,
+    pub(super) by: &'a str,
+}
+
+#[derive(Serialize)]
+pub(super) struct Retry<'a> {
+    pub(super) attempt: u32,
+    pub(super) delay_ms: u64,
+    pub(super) cause: &'a str,
+}
+
+#[derive(Serialize)]
+pub(super) struct Warning<'a> {
+    pub(super) message: &'a str,
+}
+
+/// The last line: how the run ended.
+#[derive(Serialize)]
+pub(super) struct RunFinished<'a> {
+    pub(super) status: RunStatus,
+    pub(super) exit_code: u8,
+    pub(super) reason: Reason,
+    pub(super) message: &'a str,
+    pub(super) answer: Option<&'a str>,
+    pub(super) message_id: Option<MessageId>,
+    pub(super) usage: &'a Usage,
+    pub(super) context_tokens: u64,
+    pub(super) cost_usd: Option<f64>,
+    pub(super) steps: u32,
+    pub(super) attempts: u32,
+    pub(super) tools: &'a ToolCounts,
+    pub(super) duration_ms: u64,
+    pub(super) last_cursor: Option<&'a EventId>,
+}
+
+/// Micro-dollars as dollars, at the edge of the program where fractions are allowed.
+pub(super) fn dollars(micro: Option<u64>) -> Option<f64> {
+    micro.map(|micro| micro as f64 / 1_000_000.0)
+}
+
+/// The status of a tool call as the contract words it: what was not run because its turn ended counts as cancelled.
+pub(super) fn status_word(status: ToolStatus) -> &'static str {
+    match status {
+        ToolStatus::Ok => "ok",
+        ToolStatus::Error => "error",
+        ToolStatus::Denied => "denied",
+        ToolStatus::Cancelled | ToolStatus::Interrupted | ToolStatus::NotReached => "cancelled",
+    }
+}

@@ -1,0 +1,12 @@
+//! The client's side of the door: what a `hostler run` prints and when it is over.
+
+mod calendar;
+mod exit;
+mod headless;
+mod lines;
+mod text;
+
+pub use calendar::rfc3339;
+pub use exit::exit_code;
+pub use headless::{Effect, Format, Headless, Input, Options, Signal, Which};
+pub use text::printable;

@@ -1,0 +1,67 @@
+//! The half of a session's state that concerns this process only: what is awaited, and text that is not yet recorded.
+
+use alloc::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::stream::Assembly;
+use crate::ids::{AttemptId, CallId};
+use crate::model::{Preparation, PrepareError};
+use crate::time::Timestamp;
+use crate::tools::ToolInput;
+
+/// What concerns this process only. Empty whenever a session is opened.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Live {
+    /// The model's answer that is awaited, or the wait before the next attempt.
+    pub(super) call: Option<Call>,
+    /// Tool calls that are being looked at or run.
+    pub(super) tools: BTreeMap<CallId, Tool>,
+    /// Prompts whose runs are being prepared, and until when, by their sequence.
+    pub(super) preparing: BTreeMap<u64, Timestamp>,
+    /// What preparing has come to, for prompts that have not begun.
+    pub(super) prepared: BTreeMap<u64, Result<Preparation, PrepareError>>,
+    /// When a cancelled turn stops waiting for its tools.
+    pub(super) settle: Option<Timestamp>,
+}
+
+/// A model's answer that is awaited.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Call {
+    /// The attempt that is under way, or that failed last.
+    pub(super) attempt: AttemptId,
+    /// How far it is.
+    pub(super) state: CallState,
+    /// What has come so far.
+    pub(super) assembly: Assembly,
+    /// When what has come is recorded; none while nothing waits for that.
+    pub(super) flush: Option<Timestamp>,
+    /// When something of it was recorded last.
+    pub(super) flushed: Option<Timestamp>,
+}
+
+/// How far an attempt is, and until when that may last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum CallState {
+    /// The request is being made.
+    Connecting { until: Timestamp },
+    /// The provider has accepted it and said nothing yet.
+    Waiting { until: Timestamp },
+    /// The answer is coming.
+    Streaming { until: Timestamp },
+    /// It failed; the next attempt is made then.
+    Pausing { until: Timestamp },
+}
+
+/// A tool call that occupies a place.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Tool {
+    /// What is called.
+    pub(super) input: ToolInput,
+    /// Whether others may run beside it.
+    pub(super) overlaps: bool,
+    /// Since when it runs; none while it is looked at.
+    pub(super) started: Option<Timestamp>,
+    /// How many bytes of its output have been recorded while it runs.
+    pub(super) shown: usize,
+}

@@ -1,0 +1,209 @@
+//! What becomes of a failed attempt: another one, or the end of the turn.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::Settings;
+use crate::content::{ErrorClass, ErrorInfo};
+use crate::model::{CallError, CallErrorKind};
+use crate::record::{Reason, TurnOutcome};
+
+/// What becomes of a failed attempt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Another attempt after so many milliseconds.
+    Retry(u64),
+    /// The turn ends so.
+    End(TurnOutcome),
+}
+
+/// Decides about the how-manieth attempt (from 1) that failed so.
+pub(super) fn decide(error: &CallError, attempt: u32, max_wait: u64, settings: &Settings) -> Verdict {
+    if !is_passing(error) || attempt >= settings.attempts {
+        return Verdict::End(TurnOutcome::Failed(explain(error, attempt)));
+    }
+    match error.retry_after {
+        Some(wait) if wait > max_wait => Verdict::End(too_long(error, wait, max_wait)),
+        Some(wait) => Verdict::Retry(wait),
+        None => Verdict::Retry(settings.backoff.saturating_mul(1 << (attempt - 1).min(16))),
+    }
+}
+
+/// Whether the same request may succeed a little later.
+fn is_passing(error: &CallError) -> bool {
+    if is_quota(error) {
+        return false;
+    }
+    if let Some(should) = error.should_retry {
+        return should;
+    }
+    match &error.kind {
+        CallErrorKind::Transport | CallErrorKind::Truncated | CallErrorKind::Timeout(_) => true,
+        CallErrorKind::Status { status, .. } => matches!(status, 408 | 409 | 429 | 500..=599),
+        CallErrorKind::Stream { code } => is_passing_code(code),
+        CallErrorKind::Protocol | CallErrorKind::Credentials => false,
+    }
+}
+
+fn is_passing_code(code: &str) -> bool {
+    const PASSING: [&str; 8] = [
+        "server_error",
+        "internal_error",
+        "internal_server_error",
+        "overloaded",
+        "overloaded_error",
+        "api_error",
+        "rate_limit_exceeded",
+        "rate_limit_error",
+    ];
+    PASSING.contains(&code)
+        || code.parse().is_ok_and(|status: u16| matches!(status, 408 | 409 | 429 | 500..=599))
+}
+
+fn is_quota(error: &CallError) -> bool {
+    const QUOTA: [&str; 4] =
+        ["insufficient_quota", "billing_not_active", "billing_hard_limit_reached", "quota_exceeded"];
+    code(error).is_some_and(|code| QUOTA.contains(&code)) || status(error) == Some(402)
+}
+
+fn code(error: &CallError) -> Option<&str> {
+    match &error.kind {
+        CallErrorKind::Status { code, .. } | CallErrorKind::Stream { code } => Some(code),
+        CallErrorKind::Transport
+        | CallErrorKind::Truncated
+        | CallErrorKind::Protocol
+        | CallErrorKind::Credentials
+        | CallErrorKind::Timeout(_) => None,
+    }
+}
+
+fn status(error: &CallError) -> Option<u16> {
+    match &error.kind {
+        CallErrorKind::Status { status, .. } => Some(*status),
+        CallErrorKind::Stream { .. }
+        | CallErrorKind::Transport
+        | CallErrorKind::Truncated
+        | CallErrorKind::Protocol
+        | CallErrorKind::Credentials
+        | CallErrorKind::Timeout(_) => None,
+    }
+}
+
+fn too_long(error: &CallError, wait: u64, max_wait: u64) -> TurnOutcome {
+    let message = format!(
+        "The provider asks to wait {} s before the next request, longer than the {} s allowed; try again later. It said: {}",
+        wait.div_ceil(1000),
+        max_wait / 1000,
+        error.message
+    );
+    TurnOutcome::Limited(Reason::MaxWait, message)
+}
+
+/// What went wrong, in one sentence for people.
+fn explain(error: &CallError, attempt: u32) -> ErrorInfo {
+    let (class, what) = describe(error);
+    let times = if attempt > 1 { format!(" ({attempt} attempts)") } else { String::new() };
+    let details = Some(error.message.clone()).filter(|text| !text.is_empty());
+    ErrorInfo { class, message: format!("{what}{times}"), details }
+}
+
+fn describe(error: &CallError) -> (ErrorClass, String) {
+    match &error.kind {
+        _ if is_quota(error) => {
+            (ErrorClass::Quota, "The account's quota at the provider is used up".to_string())
+        }
+        CallErrorKind::Transport => (ErrorClass::Transport, "The provider could not be reached".to_string()),
+        CallErrorKind::Truncated => (ErrorClass::Transport, "The provider's answer broke off".to_string()),
+        CallErrorKind::Protocol => {
+            (ErrorClass::Provider, "The provider's answer could not be understood".to_string())
+        }
+        CallErrorKind::Credentials => {
+            (ErrorClass::Credentials, "There are no usable credentials".to_string())
+        }
+        CallErrorKind::Timeout(_) => {
+            (ErrorClass::Timeout, "The provider was silent for too long".to_string())
+        }
+        CallErrorKind::Stream { code } => describe_code(code),
+        CallErrorKind::Status { status, code } => describe_status(*status, code),
+    }
+}
+
+fn describe_code(code: &str) -> (ErrorClass, String) {
+    if code.contains("context_length") {
+        (ErrorClass::Context, "The conversation is too long for the model".to_string())
+    } else {
+        (ErrorClass::Provider, "The provider reported an error in its answer".to_string())
+    }
+}
+
+fn describe_status(status: u16, code: &str) -> (ErrorClass, String) {
+    match status {
+        401 | 403 => {
+            (ErrorClass::Credentials, format!("The provider refused the credentials (status {status})"))
+        }
+        404 => (ErrorClass::UnknownModel, "The provider does not have this model (status 404)".to_string()),
+        400 | 413 if code.contains("context_length") => {
+            (ErrorClass::Context, "The conversation is too long for the model".to_string())
+        }
+        408 | 429 => (ErrorClass::RateLimit, format!("The provider is too busy for us (status {status})")),
+        _ if code == "model_not_found" => {
+            (ErrorClass::UnknownModel, format!("The provider does not have this model (status {status})"))
+        }
+        500..=599 => (ErrorClass::Provider, format!("The provider has trouble of its own (status {status})")),
+        _ => (ErrorClass::Provider, format!("The provider rejected the request (status {status})")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::time::Deadline;
+
+    fn status_error(status: u16, code: &str, retry_after: Option<u64>) -> CallError {
+        let kind = CallErrorKind::Status { status, code: code.to_string() };
+        CallError { kind, message: "said".to_string(), retry_after, should_retry: None }
+    }
+
+    fn check(error: &CallError, attempt: u32) -> Verdict {
+        decide(error, attempt, 60_000, &Settings::default())
+    }
+
+    #[test]
+    fn passing_trouble_is_waited_out_with_growing_patience() {
+        let error = status_error(503, "", None);
+        let waits: alloc::vec::Vec<_> = (1..=3).map(|attempt| check(&error, attempt)).collect();
+        assert_eq!(waits, [Verdict::Retry(5_000), Verdict::Retry(10_000), Verdict::Retry(20_000)]);
+        assert!(matches!(check(&error, 4), Verdict::End(TurnOutcome::Failed(_))));
+    }
+
+    #[test]
+    fn what_the_provider_asks_for_is_waited_exactly_or_not_at_all() {
+        assert_eq!(check(&status_error(429, "", Some(1)), 3), Verdict::Retry(1));
+        assert_eq!(check(&status_error(429, "", Some(60_000)), 1), Verdict::Retry(60_000));
+        let beyond = check(&status_error(429, "", Some(60_001)), 1);
+        assert!(matches!(beyond, Verdict::End(TurnOutcome::Limited(Reason::MaxWait, _))));
+    }
+
+    #[test]
+    fn what_will_not_pass_is_final_at_once() {
+        for (error, class) in [
+            (status_error(401, "", None), ErrorClass::Credentials),
+            (status_error(400, "", None), ErrorClass::Provider),
+            (status_error(400, "context_length_exceeded", None), ErrorClass::Context),
+            (status_error(404, "model_not_found", None), ErrorClass::UnknownModel),
+            (status_error(429, "insufficient_quota", None), ErrorClass::Quota),
+        ] {
+            let Verdict::End(TurnOutcome::Failed(info)) = check(&error, 1) else { panic!("{error:?}") };
+            assert_eq!(info.class, class, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_timeout_is_passing() {
+        for deadline in [Deadline::Connect, Deadline::FirstEvent, Deadline::Idle] {
+            let kind = CallErrorKind::Timeout(deadline);
+            let error = CallError { kind, message: String::new(), retry_after: None, should_retry: None };
+            assert_eq!(check(&error, 1), Verdict::Retry(5_000));
+        }
+    }
+}

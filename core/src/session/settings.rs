@@ -1,0 +1,54 @@
+//! How long things may take, and how much of them there may be. Plain data, so that a simulation can vary it.
+
+use serde::{Deserialize, Serialize};
+
+/// The limits that a session works under. All times are in milliseconds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settings {
+    /// Whether a server runs the session: it then starts, after a restart, what it had accepted shortly before.
+    pub serving: bool,
+    /// How long streamed text is gathered before it is recorded.
+    pub gather: u64,
+    /// How long preparing a run may take.
+    pub prepare: u64,
+    /// How long it may take to connect to a provider and hand it the request.
+    pub connect: u64,
+    /// How long a provider may take from there to its first event.
+    pub first_event: u64,
+    /// How long a provider may be silent between two events.
+    pub idle: u64,
+    /// How long a cancelled tool may take to end before it is given up.
+    pub settle: u64,
+    /// The wait before the second attempt; it doubles with each further one.
+    pub backoff: u64,
+    /// How many attempts a step may have.
+    pub attempts: u32,
+    /// How old a prompt may be for a server to start it after a restart.
+    pub restart_age: u64,
+    /// How many calls may run at the same time.
+    pub parallel: usize,
+    /// How many steps in a row may consist of nothing but denied calls.
+    pub denied_steps: u32,
+    /// How many bytes one answer may have.
+    pub answer_bytes: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            serving: false,
+            gather: 33,
+            prepare: 30_000,
+            connect: 10_000,
+            first_event: 300_000,
+            idle: 300_000,
+            settle: 3_000,
+            backoff: 5_000,
+            attempts: 4,
+            restart_age: 600_000,
+            parallel: 5,
+            denied_steps: 3,
+            answer_bytes: 16 << 20,
+        }
+    }
+}

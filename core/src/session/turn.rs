@@ -1,0 +1,236 @@
+//! Turns and steps: how one begins, what follows a step, and how all of it ends.
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::live::{Call, CallState};
+use super::stream::Assembly;
+use super::{Decisions, Effect, Phase, Session, settle};
+use crate::content::Finish;
+use crate::ids::{AttemptId, MessageId, PromptId, StepId, TurnId};
+use crate::model::{ModelRef, Preparation, PrepareError};
+use crate::prompt::Terms;
+use crate::record::{Reason, Record, RunFinished, Totals, TurnOutcome};
+use crate::time::Timestamp;
+
+impl Session {
+    /// Begins a turn with that prompt. If its run could not be prepared, the turn fails at once.
+    pub(super) fn start_turn(
+        &mut self,
+        now: Timestamp,
+        prompt: &PromptId,
+        prepared: Result<Preparation, PrepareError>,
+        out: &mut Decisions,
+    ) {
+        let failed = match prepared {
+            Ok(preparation) => {
+                if self.durable.preparation.as_ref() != Some(&preparation) {
+                    self.record(now, Record::Prepared { preparation }, out);
+                }
+                None
+            }
+            Err(error) => Some(error),
+        };
+        self.open_turn(now, prompt, out);
+        match failed {
+            None => self.start_step(now, out),
+            Some(error) => self.finish_turn(now, TurnOutcome::Failed(error), out),
+        }
+    }
+
+    /// Records that a turn began and that its prompt became a message.
+    pub(super) fn open_turn(&mut self, now: Timestamp, prompt: &PromptId, out: &mut Decisions) {
+        let Some((_, open)) = self.durable.find_open(prompt) else { return };
+        let run = open.prompt.run_id();
+        let turn = TurnId(self.durable.last_turn.0 + 1);
+        let message = self.next_message();
+        self.record(now, Record::TurnStarted { turn, run, prompt: prompt.clone(), message }, out);
+    }
+
+    fn next_message(&self) -> MessageId {
+        MessageId(self.durable.last_message.0 + 1)
+    }
+
+    /// The terms of the prompt that the turn answers.
+    pub(super) fn terms(&self) -> Option<&Terms> {
+        let first = self.durable.turn.as_ref()?.prompts.first()?;
+        Some(&self.durable.open.get(first)?.prompt.terms)
+    }
+
+    /// Begins the next step of the turn, unless it has had as many as it may have.
+    pub(super) fn start_step(&mut self, now: Timestamp, out: &mut Decisions) {
+        let Some(turn) = &self.durable.turn else { return };
+        let (turn, last) = (turn.id, turn.step);
+        let most = self.terms().map_or(crate::prompt::MAX_STEPS, |terms| terms.max_steps);
+        if last >= most {
+            let text = alloc::format!(
+                "The turn has had {most} steps, as many as it may have; ask it to continue, or allow more."
+            );
+            return self.finish_turn(now, TurnOutcome::Limited(Reason::MaxSteps, text), out);
+        }
+        self.fold(now, turn, out);
+        let Some(model) = self.model_ref() else { return };
+        let step = StepId { turn, step: last + 1 };
+        let message = self.next_message();
+        self.record(now, Record::StepStarted { step, message, model: model.clone() }, out);
+        self.start_attempt(now, AttemptId { step, attempt: 1 }, model, out);
+    }
+
+    fn model_ref(&self) -> Option<ModelRef> {
+        Some(self.durable.preparation.as_ref()?.model.clone())
+    }
+
+    /// Lets the queued prompts that may do so join the turn, in their order.
+    fn fold(&mut self, now: Timestamp, turn: TurnId, out: &mut Decisions) {
+        let joins = |open: &&super::OpenPrompt| open.phase == Phase::Queued && open.prompt.folds();
+        let prompts: Vec<PromptId> =
+            self.durable.open.values().filter(joins).map(|open| open.prompt.id.clone()).collect();
+        for prompt in prompts {
+            if let Some((sequence, _)) = self.durable.find_open(&prompt) {
+                self.live.prepared.remove(&sequence);
+            }
+            let message = self.next_message();
+            self.record(now, Record::PromptFolded { prompt, turn, message }, out);
+        }
+    }
+
+    pub(super) fn start_attempt(
+        &mut self,
+        now: Timestamp,
+        attempt: AttemptId,
+        model: ModelRef,
+        out: &mut Decisions,
+    ) {
+        self.record(now, Record::AttemptStarted { attempt }, out);
+        let until = now.plus(self.settings.connect);
+        self.live.call = Some(Call {
+            attempt,
+            state: CallState::Connecting { until },
+            assembly: Assembly::default(),
+            flush: None,
+            flushed: None,
+        });
+        out.effects.push(Effect::CallModel { attempt, model });
+    }
+
+    /// Makes the next attempt of the step that is under way.
+    pub(super) fn next_attempt(&mut self, now: Timestamp, failed: AttemptId, out: &mut Decisions) {
+        let Some(model) = self.model_ref() else { return };
+        let attempt = AttemptId { attempt: failed.attempt + 1, ..failed };
+        self.start_attempt(now, attempt, model, out);
+    }
+
+    /// Decides what follows once an answer is complete and all of its calls have ended.
+    pub(super) fn finish_step(&mut self, now: Timestamp, out: &mut Decisions) {
+        let Some((_, answer)) = self.durable.current() else { return };
+        let (finish, calls) = (answer.finish.clone().unwrap_or(Finish::Unknown), answer.calls().count());
+        self.close_step(now, out);
+        match self.after_step(&finish, calls) {
+            Some(outcome) => self.finish_turn(now, outcome, out),
+            None => self.start_step(now, out),
+        }
+    }
+
+    /// Records that the step is over and what it used.
+    pub(super) fn close_step(&mut self, now: Timestamp, out: &mut Decisions) {
+        let Some(turn) = self.durable.turn.as_ref().filter(|turn| turn.message.is_some()) else { return };
+        let (step, usage) = (turn.step_id(), turn.usage);
+        let prices = self.durable.preparation.as_ref().and_then(|preparation| preparation.prices);
+        let cost = prices.map(|prices| prices.cost(&usage));
+        self.record(now, Record::StepFinished { step, usage, cost, context: usage.context() }, out);
+    }
+
+    /// How the turn ends after that step; none if it goes on.
+    fn after_step(&self, finish: &Finish, calls: usize) -> Option<TurnOutcome> {
+        let turn = self.durable.turn.as_ref()?;
+        if let Some(reason) = turn.cancelling {
+            return Some(TurnOutcome::Cancelled(reason));
+        }
+        match finish {
+            Finish::MaxTokens => {
+                let text = "The model's output limit cut the answer; ask it to continue.".to_string();
+                return Some(TurnOutcome::Limited(Reason::OutputLimit, text));
+            }
+            Finish::ContentFilter => return Some(TurnOutcome::Refused),
+            Finish::EndTurn | Finish::ToolUse | Finish::Unknown => {}
+            Finish::Cancelled | Finish::Interrupted | Finish::Error(_) => {}
+        }
+        if calls == 0 {
+            Some(TurnOutcome::Completed)
+        } else if turn.denied_steps >= self.settings.denied_steps {
+            Some(TurnOutcome::Denied)
+        } else {
+            None
+        }
+    }
+
+    /// Ends the turn and every run in it, in one commit, and lets the next prompt begin.
+    pub(super) fn finish_turn(&mut self, now: Timestamp, outcome: TurnOutcome, out: &mut Decisions) {
+        self.close_turn(now, outcome, out);
+        self.advance(now, out);
+    }
+
+    /// Ends the turn and every run in it.
+    pub(super) fn close_turn(&mut self, now: Timestamp, outcome: TurnOutcome, out: &mut Decisions) {
+        self.settle(now, &outcome, out);
+        let Some(turn) = &self.durable.turn else { return };
+        let (id, answer, totals) = (turn.id, turn.answer, turn.totals);
+        let prompts = turn.prompts.clone();
+        self.record(now, Record::TurnFinished { turn: id, outcome: outcome.clone() }, out);
+        for (nth, sequence) in prompts.into_iter().enumerate() {
+            // What the turn used is counted once, with the prompt that began it.
+            let totals = if nth == 0 { totals } else { Totals::default() };
+            self.finish_run(now, sequence, &outcome, answer, totals, out);
+        }
+    }
+
+    fn finish_run(
+        &mut self,
+        now: Timestamp,
+        sequence: u64,
+        outcome: &TurnOutcome,
+        answer: Option<MessageId>,
+        totals: Totals,
+        out: &mut Decisions,
+    ) {
+        let Some(open) = self.durable.open.get(&sequence) else { return };
+        let (status, reason, message) = settle::terminal(outcome);
+        let finished = RunFinished {
+            run: open.prompt.run_id(),
+            prompt: open.prompt.id.clone(),
+            status,
+            reason,
+            message,
+            answer,
+            totals,
+            duration: now.since(open.accepted),
+        };
+        self.record(now, Record::RunFinished(finished), out);
+    }
+
+    /// Ends the run of a prompt that was never begun.
+    pub(super) fn return_prompt(
+        &mut self,
+        now: Timestamp,
+        sequence: u64,
+        why: (crate::record::ReturnReason, Reason),
+        out: &mut Decisions,
+    ) {
+        self.call_off(sequence, out);
+        let Some(open) = self.durable.open.get(&sequence) else { return };
+        let (prompt, client, text) =
+            (open.prompt.id.clone(), open.prompt.client.clone(), open.prompt.text.clone());
+        let finished = RunFinished {
+            run: open.prompt.run_id(),
+            prompt: prompt.clone(),
+            status: crate::record::RunStatus::Cancelled,
+            reason: why.1,
+            message: String::from("The prompt was given back before it began."),
+            answer: None,
+            totals: Totals::default(),
+            duration: now.since(open.accepted),
+        };
+        self.record(now, Record::PromptReturned { prompt, client, text, reason: why.0 }, out);
+        self.record(now, Record::RunFinished(finished), out);
+    }
+}

@@ -1,0 +1,350 @@
+//! One directory: its sessions, opened on first use and let go when idle.
+//!
+//! A session has one writer, the process that holds its lock. So a request for a session that is not open asks for the
+//! lock first, and what is asked for in the meantime waits, not yet accepted. What happens inside a session is decided
+//! in `session`; this machine passes inputs and effects between it and the shell.
+
+mod opening;
+
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{EffectId, RequestId, SessionId};
+use crate::machine::{Effects, Machine};
+use crate::model::ModelRequest;
+use crate::protocol::{Command, Holder, Notice, Refusal, RefusalKind, Reply, SessionChoice};
+use crate::session::{self, Decisions, Durable, Owned, Session, Settings, push_effect};
+use crate::time::{Deadline, Timestamp, earliest};
+
+use opening::Opening;
+
+/// The state of one directory, and its decisions.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Workspace {
+    settings: Settings,
+    sessions: BTreeMap<SessionId, Slot>,
+}
+
+/// A session that is in use.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+enum Slot {
+    /// Its lock is asked for.
+    Opening(Opening),
+    /// It is open.
+    Open(Box<Session>),
+}
+
+/// What can happen to a workspace.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Input {
+    /// A client asks for something.
+    Request {
+        /// Whom to answer.
+        id: RequestId,
+        /// What is asked for.
+        command: Command,
+    },
+    /// Another process has a session's lock; it is being waited for.
+    SessionHeld {
+        /// The session.
+        session: SessionId,
+        /// Who has it.
+        holder: Holder,
+    },
+    /// Opening a session has ended.
+    SessionOpened {
+        /// The session.
+        session: SessionId,
+        /// With what.
+        opened: Opened,
+    },
+    /// Something happened to a session.
+    Session {
+        /// The session.
+        session: SessionId,
+        /// What.
+        input: session::Input,
+    },
+    /// Time has passed.
+    Tick,
+}
+
+/// What opening a session has come to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Opened {
+    /// The lock is ours, and this is what the log amounts to; nothing if it has none.
+    Ready(Option<Box<Durable>>),
+    /// The lock could not be taken or the log not be read, and why.
+    Failed(String),
+}
+
+/// What a workspace asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Effect {
+    /// Take a session's lock, waiting for it if need be, and read its log.
+    OpenSession {
+        /// The session.
+        session: SessionId,
+    },
+    /// Stop waiting for a session's lock.
+    CancelOpen {
+        /// The session.
+        session: SessionId,
+    },
+    /// Give a session's lock back.
+    CloseSession {
+        /// The session.
+        session: SessionId,
+    },
+    /// What a session asks for.
+    Session(Owned),
+    /// Answer a request at the door.
+    Reply {
+        /// Whose.
+        to: RequestId,
+        /// The answer.
+        reply: Box<Reply>,
+    },
+    /// Tell the subscribers something that is not history.
+    Notify(Notice),
+}
+
+impl crate::machine::Effect for Effect {
+    fn id(&self) -> Option<EffectId> {
+        match self {
+            Effect::OpenSession { session } => Some(EffectId::Open(session.clone())),
+            Effect::Session(owned) => owned.effect.id(&owned.session),
+            Effect::Reply { to, .. } => Some(EffectId::Reply(*to)),
+            Effect::CancelOpen { .. } | Effect::CloseSession { .. } | Effect::Notify(_) => None,
+        }
+    }
+}
+
+impl Machine for Workspace {
+    type Input = Input;
+    type Effect = Effect;
+
+    fn handle(&mut self, now: Timestamp, input: Input, out: &mut Effects<Effect>) {
+        match input {
+            Input::Request { id, command } => self.request(now, id, command, out),
+            Input::SessionHeld { session, holder } => self.held(&session, &holder, out),
+            Input::SessionOpened { session, opened } => self.opened(now, session, opened, out),
+            Input::Session { session, input } => self.feed(now, &session, input, out),
+            Input::Tick => self.tick(now, out),
+        }
+    }
+
+    fn deadline(&self) -> Option<(Timestamp, Deadline)> {
+        self.open_sessions().fold(None, |first, session| earliest(first, session.deadline()))
+    }
+}
+
+impl Workspace {
+    /// A workspace in which nothing is open.
+    pub fn new(settings: Settings) -> Self {
+        Self { settings, sessions: BTreeMap::new() }
+    }
+
+    /// What an open session's log amounts to.
+    pub fn durable(&self, session: &SessionId) -> Option<&Durable> {
+        self.open(session).map(Session::durable)
+    }
+
+    /// The request that asks the model for the answer of the step that is under way in that session.
+    pub fn model_request(&self, session: &SessionId) -> Option<ModelRequest> {
+        self.open(session)?.request()
+    }
+
+    /// Whether no session is in use.
+    pub fn is_idle(&self) -> bool {
+        self.sessions.is_empty()
+    }
+
+    fn open(&self, session: &SessionId) -> Option<&Session> {
+        match self.sessions.get(session)? {
+            Slot::Open(session) => Some(session),
+            Slot::Opening(_) => None,
+        }
+    }
+
+    fn open_sessions(&self) -> impl Iterator<Item = &Session> {
+        self.sessions.values().filter_map(|slot| match slot {
+            Slot::Open(session) => Some(&**session),
+            Slot::Opening(_) => None,
+        })
+    }
+
+    fn tick(&mut self, now: Timestamp, out: &mut Effects<Effect>) {
+        let due = |session: &Session| session.deadline().is_some_and(|(at, _)| at <= now);
+        let sessions: alloc::vec::Vec<_> = self
+            .open_sessions()
+            .filter(|session| due(session))
+            .map(|session| session.durable().id.clone())
+            .collect();
+        for session in sessions {
+            self.feed(now, &session, session::Input::Tick, out);
+        }
+    }
+
+    fn request(&mut self, now: Timestamp, id: RequestId, command: Command, out: &mut Effects<Effect>) {
+        match command {
+            Command::Submit { session, prompt } => self.submit(now, id, session, Box::new(prompt), out),
+            Command::Cancel { session, scope, reason } => match self.sessions.get_mut(&session) {
+                Some(Slot::Opening(opening)) => {
+                    opening.cancel(id, &scope, out);
+                    self.forget_if_empty(&session, out);
+                }
+                Some(Slot::Open(_)) => {
+                    self.feed(now, &session, session::Input::Cancel { to: id, scope, reason }, out);
+                }
+                None => out.push(reply(id, Reply::Cancelled { runs: alloc::vec![] })),
+            },
+            Command::ClearQueue { session } => match self.sessions.get(&session) {
+                Some(Slot::Open(_)) => self.feed(now, &session, session::Input::ClearQueue { to: id }, out),
+                Some(Slot::Opening(_)) | None => {
+                    out.push(reply(id, Reply::Cleared { prompts: alloc::vec![] }));
+                }
+            },
+        }
+    }
+
+    fn submit(
+        &mut self,
+        now: Timestamp,
+        to: RequestId,
+        choice: SessionChoice,
+        prompt: Box<crate::prompt::Prompt>,
+        out: &mut Effects<Effect>,
+    ) {
+        let session = choice.id().clone();
+        if session.is_child() {
+            let text = "This is a sub-agent's session; continue the session that it belongs to.";
+            return refuse(to, RefusalKind::Invalid, text, out);
+        }
+        match self.sessions.get_mut(&session) {
+            Some(Slot::Open(_)) => self.feed(now, &session, session::Input::Submit { to, prompt }, out),
+            Some(Slot::Opening(opening)) => opening.add(to, choice, prompt, out),
+            None => {
+                let mut opening = Opening::default();
+                opening.add(to, choice, prompt, out);
+                self.sessions.insert(session.clone(), Slot::Opening(opening));
+                out.push(Effect::OpenSession { session });
+            }
+        }
+    }
+
+    fn held(&mut self, session: &SessionId, holder: &Holder, out: &mut Effects<Effect>) {
+        if let Some(Slot::Opening(opening)) = self.sessions.get_mut(session) {
+            opening.held(session, holder, out);
+        }
+    }
+
+    fn opened(&mut self, now: Timestamp, session: SessionId, opened: Opened, out: &mut Effects<Effect>) {
+        let Some(Slot::Opening(_)) = self.sessions.get(&session) else { return };
+        let Some(Slot::Opening(opening)) = self.sessions.remove(&session) else { return };
+        match opened {
+            Opened::Failed(why) => opening.refuse(RefusalKind::Storage, &why, out),
+            Opened::Ready(durable) => {
+                let exists = durable.as_ref().is_some_and(|durable| durable.created);
+                let durable = durable.map_or_else(|| Durable::new(session.clone()), |durable| *durable);
+                let slot = Slot::Open(Box::new(Session::new(durable, self.settings.clone())));
+                self.sessions.insert(session.clone(), slot);
+                self.feed(now, &session, session::Input::Opened, out);
+                self.admit(now, &session, opening, exists, out);
+            }
+        }
+    }
+
+    /// Hands over what was asked for while the session was being opened, in order.
+    fn admit(
+        &mut self,
+        now: Timestamp,
+        session: &SessionId,
+        opening: Opening,
+        mut exists: bool,
+        out: &mut Effects<Effect>,
+    ) {
+        for waiting in opening.into_waiting() {
+            if !exists && matches!(waiting.choice, SessionChoice::Existing { .. }) {
+                let text =
+                    alloc::format!("There is no session {session}; `hostler sessions list` shows them.");
+                refuse(waiting.to, RefusalKind::NotFound, text, out);
+                continue;
+            }
+            exists = true;
+            self.reopen_for(now, session, waiting.to, waiting.prompt, out);
+        }
+        self.let_go(session, out);
+    }
+
+    fn reopen_for(
+        &mut self,
+        now: Timestamp,
+        session: &SessionId,
+        to: RequestId,
+        prompt: Box<crate::prompt::Prompt>,
+        out: &mut Effects<Effect>,
+    ) {
+        if let Some(Slot::Open(open)) = self.sessions.get_mut(session) {
+            let mut decisions = Decisions::default();
+            open.decide(now, session::Input::Submit { to, prompt }, &mut decisions);
+            pass_on(session, decisions, out);
+        }
+    }
+
+    fn feed(
+        &mut self,
+        now: Timestamp,
+        session: &SessionId,
+        input: session::Input,
+        out: &mut Effects<Effect>,
+    ) {
+        let opening = matches!(input, session::Input::Opened);
+        if let Some(Slot::Open(open)) = self.sessions.get_mut(session) {
+            let mut decisions = Decisions::default();
+            open.decide(now, input, &mut decisions);
+            pass_on(session, decisions, out);
+            if !opening {
+                self.let_go(session, out);
+            }
+        }
+    }
+
+    /// Gives a session's lock back once nothing is under way in it.
+    fn let_go(&mut self, session: &SessionId, out: &mut Effects<Effect>) {
+        if self.open(session).is_some_and(Session::is_idle) {
+            self.sessions.remove(session);
+            out.push(Effect::CloseSession { session: session.clone() });
+        }
+    }
+
+    fn forget_if_empty(&mut self, session: &SessionId, out: &mut Effects<Effect>) {
+        if matches!(self.sessions.get(session), Some(Slot::Opening(opening)) if opening.is_empty()) {
+            self.sessions.remove(session);
+            if !out.cancel(&EffectId::Open(session.clone())) {
+                out.push(Effect::CancelOpen { session: session.clone() });
+            }
+        }
+    }
+}
+
+fn pass_on(session: &SessionId, decisions: Decisions, out: &mut Effects<Effect>) {
+    decisions.records.into_iter().for_each(|entry| out.record(entry));
+    for effect in decisions.effects {
+        match effect {
+            session::Effect::Reply { to, reply } => out.push(Effect::Reply { to, reply }),
+            effect => push_effect(Owned { session: session.clone(), effect }, out, Effect::Session),
+        }
+    }
+}
+
+fn refuse(to: RequestId, kind: RefusalKind, message: impl Into<String>, out: &mut Effects<Effect>) {
+    out.push(reply(to, Reply::Refused(Refusal::new(kind, message))));
+}
+
+fn reply(to: RequestId, reply: Reply) -> Effect {
+    Effect::Reply { to, reply: Box::new(reply) }
+}

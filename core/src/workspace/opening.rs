@@ -1,0 +1,89 @@
+//! A session whose lock is being asked for, and the prompts that wait for that. None of them is accepted yet.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Effect, refuse};
+use crate::ids::{RequestId, SessionId};
+use crate::machine::Effects;
+use crate::prompt::Prompt;
+use crate::protocol::{Holder, Notice, RefusalKind, Reply, SessionChoice};
+use crate::record::CancelScope;
+
+/// What waits for a session's lock.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Opening {
+    waiting: Vec<Waiting>,
+    holder: Option<Holder>,
+}
+
+/// A prompt that is not yet accepted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct Waiting {
+    pub(super) to: RequestId,
+    pub(super) choice: SessionChoice,
+    pub(super) prompt: Box<Prompt>,
+}
+
+impl Opening {
+    pub(super) fn add(
+        &mut self,
+        to: RequestId,
+        choice: SessionChoice,
+        prompt: Box<Prompt>,
+        out: &mut Effects<Effect>,
+    ) {
+        if let Some(holder) = &self.holder {
+            out.push(busy(choice.id(), &prompt, holder));
+        }
+        self.waiting.push(Waiting { to, choice, prompt });
+    }
+
+    /// Tells those who wait who has the session.
+    pub(super) fn held(&mut self, session: &SessionId, holder: &Holder, out: &mut Effects<Effect>) {
+        for waiting in &self.waiting {
+            out.push(busy(session, &waiting.prompt, holder));
+        }
+        self.holder = Some(holder.clone());
+    }
+
+    /// Gives back the prompts that the scope covers, which is all there is to stopping what has not begun.
+    pub(super) fn cancel(&mut self, by: RequestId, scope: &CancelScope, out: &mut Effects<Effect>) {
+        let covered = |waiting: &Waiting| match scope {
+            CancelScope::Session => true,
+            CancelScope::Run(run) => waiting.prompt.run_id() == *run,
+        };
+        let (stopped, kept): (Vec<_>, Vec<_>) = self.waiting.drain(..).partition(covered);
+        self.waiting = kept;
+        let runs = stopped.iter().map(|waiting| waiting.prompt.run_id()).collect();
+        for waiting in stopped {
+            let text = "The prompt was cancelled while it waited for its session; nothing was done.";
+            refuse(waiting.to, RefusalKind::Cancelled, text, out);
+        }
+        out.push(super::reply(by, Reply::Cancelled { runs }));
+    }
+
+    pub(super) fn refuse(self, kind: RefusalKind, why: &str, out: &mut Effects<Effect>) {
+        for waiting in self.waiting {
+            refuse(waiting.to, kind, why, out);
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    pub(super) fn into_waiting(self) -> Vec<Waiting> {
+        self.waiting
+    }
+}
+
+fn busy(session: &SessionId, prompt: &Prompt, holder: &Holder) -> Effect {
+    Effect::Notify(Notice::SessionBusy {
+        session: session.clone(),
+        prompt: prompt.id.clone(),
+        holder: holder.clone(),
+    })
+}
