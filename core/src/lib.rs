@@ -18,6 +18,7 @@ pub mod digest;
 pub mod flight;
 pub mod history;
 pub mod ids;
+pub mod instructions;
 pub mod machine;
 pub mod model;
 pub mod prompt;

@@ -1,1 +1,11 @@
-//! Empty for the moment.
+//! Carries out what `hostler-core` decides: the log in SQLite, HTTP to providers, processes, files, and the loop that
+//! ties them to the machine. It contains no decisions.
+//!
+//! Start with [`driver`]; clients come in through [`door`].
+
+pub mod clock;
+pub mod door;
+pub mod driver;
+pub mod models;
+pub mod store;
+pub mod tools;

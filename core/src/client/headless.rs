@@ -90,6 +90,13 @@ pub enum Signal {
 pub enum Input {
     /// It begins. Nothing else comes before.
     Begin,
+    /// The prompt is complete: what stood on the command line and what came on standard input.
+    Ready {
+        /// Its text.
+        text: String,
+        /// What there is to say about how it came together.
+        warning: Option<String>,
+    },
     /// The request that was made last is answered.
     Reply(Box<Reply>),
     /// The workspace could not be opened, and why.
@@ -160,6 +167,8 @@ enum Live {
 /// How far a run is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Phase {
+    /// Its prompt is being put together.
+    Reading,
     /// Its session is being looked up.
     Finding,
     /// It is submitted and not yet accepted.
@@ -180,6 +189,7 @@ impl Machine for Headless {
         }
         match input {
             Input::Begin => self.begin(now, out),
+            Input::Ready { text, warning } => self.ready(now, text, warning, out),
             Input::Reply(reply) => self.reply(now, *reply, out),
             Input::Unavailable(refusal) => self.refused(now, &refusal, out),
             Input::Event(event) => self.event(now, *event, out),
@@ -207,7 +217,7 @@ impl Headless {
     pub fn new(options: Options, now: Timestamp) -> Self {
         Self {
             options,
-            phase: Phase::Finding,
+            phase: Phase::Reading,
             session: None,
             began: now,
             ending: None,
@@ -252,6 +262,21 @@ impl Headless {
         for warning in self.options.warnings.clone() {
             self.warn(now, &warning, out);
         }
+    }
+
+    fn ready(&mut self, now: Timestamp, text: String, warning: Option<String>, out: &mut Effects<Effect>) {
+        if self.phase != Phase::Reading {
+            return;
+        }
+        if let Some(warning) = warning {
+            self.warn(now, &warning, out);
+        }
+        if text.trim().is_empty() {
+            let message = "The prompt is empty; say what is to be done, as an argument or on standard input.";
+            return self.finish(now, self.unrecorded(now, RunStatus::Error, Reason::Usage, message), out);
+        }
+        self.options.prompt.text = text;
+        self.phase = Phase::Finding;
         let query = match &self.options.session {
             Which::New(id) => return self.submit(SessionChoice::New { id: id.clone() }, out),
             Which::Latest(_) => Query::LatestSession,

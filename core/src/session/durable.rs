@@ -23,6 +23,15 @@ use crate::time::Timestamp;
 /// The version of the fold. A snapshot of another version is not used; the log is folded anew.
 pub const FOLD_VERSION: u32 = 1;
 
+/// How many bytes a session's log may grow before a snapshot of it is worth its while.
+const TAIL_BYTES: u64 = 1 << 20;
+
+/// Whether a snapshot is to be taken at a turn's end, from the bytes of the log since the last one and the size of
+/// that one: so the cost of snapshots stays in proportion to what is written anyway.
+pub fn snapshot_is_due(tail: u64, last: u64) -> bool {
+    tail > TAIL_BYTES.max(last)
+}
+
 /// What a session's log amounts to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Durable {

@@ -1,0 +1,248 @@
+//! The one loop that owns a machine: take what waits, let it decide, commit, publish, start the effects, sleep until
+//! the next deadline. It contains no decision.
+//!
+//! Nothing is answered and nothing started from memory that is ahead of the disk. A commit that fails is a crash of the
+//! workspace: whatever is under way is stopped, whoever waits is told, and the machine begins anew from the log.
+
+mod batch;
+mod flight;
+mod jobs;
+mod outage;
+mod publish;
+mod sessions;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hostler_core::ids::{AttemptId, RequestId, SessionId};
+use hostler_core::machine::{Effects, Entry, Machine};
+use hostler_core::model::{CallError, CallErrorKind, ModelEvent};
+use hostler_core::protocol::{EventId, Notice, Refusal, RefusalKind, Reply, Request};
+use hostler_core::record::{Record, Strength};
+use hostler_core::session::{Effect as Ask, Input as SessionInput, Owned, Settings};
+use hostler_core::workspace::{Effect, Input, Workspace};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::clock::Clock;
+use crate::door::{InProcess, Page};
+use crate::models::Models;
+use crate::store::{Store, StoreError, lock::SessionLock};
+use crate::tools;
+
+use flight::Flight;
+use jobs::Jobs;
+use outage::Outage;
+use publish::Publisher;
+
+/// How many messages may wait for the driver before whoever sends them waits too.
+const INBOX: usize = 1024;
+
+/// What reaches a driver.
+#[derive(Debug)]
+pub enum Message {
+    /// An outcome of an effect.
+    Input(Input),
+    /// The lock of a session, which was waited for.
+    Locked {
+        /// The session.
+        session: SessionId,
+        /// Its lock, or why it cannot be had.
+        lock: Result<SessionLock, String>,
+    },
+    /// A client asks for something.
+    Request {
+        /// For what.
+        request: Request,
+        /// Where the answer goes.
+        reply: oneshot::Sender<Reply>,
+    },
+    /// A client wants to follow the log.
+    Subscribe {
+        /// From behind which place; from the end if none.
+        from: Option<EventId>,
+        /// Where the first page goes.
+        reply: oneshot::Sender<Result<Page, String>>,
+    },
+    /// Everything is to stop.
+    Close(oneshot::Sender<()>),
+}
+
+/// What a workspace is opened with.
+#[derive(Debug)]
+pub struct Setup {
+    /// Where its state lies.
+    pub dir: PathBuf,
+    /// Its log.
+    pub store: Store,
+    /// Where tools work.
+    pub tools: tools::Workspace,
+    /// The models that can be asked.
+    pub models: Models,
+    /// The limits that sessions work under.
+    pub settings: Settings,
+    /// The clock.
+    pub clock: Clock,
+}
+
+/// The loop and all that it carries out.
+struct Driver {
+    machine: Workspace,
+    setup: Setup,
+    inbox: mpsc::Receiver<Message>,
+    sender: mpsc::Sender<Message>,
+    /// What has happened inside the driver and is not yet handled.
+    pending: VecDeque<Input>,
+    replies: BTreeMap<RequestId, oneshot::Sender<Reply>>,
+    requests: u64,
+    locks: BTreeMap<SessionId, SessionLock>,
+    jobs: Jobs,
+    publisher: Publisher,
+    flight: Flight,
+    outage: Outage,
+}
+
+/// Starts the loop and returns the door to it. Must be called inside a tokio runtime.
+pub fn open(setup: Setup) -> InProcess {
+    let (sender, inbox) = mpsc::channel(INBOX);
+    let machine = Workspace::new(setup.settings.clone());
+    let flight = Flight::begin(&setup.dir, setup.clock.now(), &machine);
+    let driver = Driver {
+        machine,
+        publisher: Publisher::new(setup.store.log()),
+        setup,
+        inbox,
+        sender: sender.clone(),
+        pending: VecDeque::new(),
+        replies: BTreeMap::new(),
+        requests: 0,
+        locks: BTreeMap::new(),
+        jobs: Jobs::new(sender.clone()),
+        flight,
+        outage: Outage::default(),
+    };
+    tokio::spawn(driver.run());
+    InProcess::new(sender)
+}
+
+impl Driver {
+    async fn run(mut self) {
+        loop {
+            let (inputs, close) = self.gather().await;
+            if !inputs.is_empty() {
+                self.handle(inputs).await;
+            }
+            if let Some(done) = close {
+                self.jobs.stop().await;
+                // Whoever asked may have gone in the meantime.
+                let _ = done.send(());
+                return;
+            }
+        }
+    }
+
+    /// One batch: decide, commit, note, publish, act.
+    async fn handle(&mut self, inputs: Vec<Input>) {
+        let now = self.setup.clock.now();
+        let mut out = Effects::new();
+        for input in &inputs {
+            self.machine.handle(now, input.clone(), &mut out);
+        }
+        let digest = self.flight.digest(&out);
+        let (entries, effects) = out.into_parts();
+        match self.setup.store.commit(&entries, self.strength(&entries)) {
+            Ok(committed) => {
+                self.flight.note(now, inputs, digest, &self.machine);
+                let ended = ended_turns(&entries);
+                self.publisher.records(entries, &committed);
+                self.snapshot(&ended, &committed);
+                effects.into_iter().for_each(|effect| self.start(effect));
+                self.maintain();
+            }
+            Err(error) => self.crash(&error).await,
+        }
+    }
+
+    fn strength(&self, entries: &[Entry]) -> Strength {
+        let serving = self.setup.settings.serving;
+        let all = entries.iter().map(|entry| entry.record.strength(serving));
+        all.max().unwrap_or(Strength::Normal)
+    }
+
+    fn start(&mut self, effect: Effect) {
+        match effect {
+            Effect::OpenSession { session } => self.open_session(session),
+            Effect::CancelOpen { session } => self.jobs.forget_open(&session),
+            Effect::CloseSession { session } => drop(self.locks.remove(&session)),
+            Effect::Session(owned) => self.start_for_session(owned),
+            Effect::Reply { to, reply } => self.reply(to, *reply),
+            Effect::Notify(notice) => self.publisher.notice(notice),
+        }
+    }
+
+    fn start_for_session(&mut self, Owned { session, effect }: Owned) {
+        match effect {
+            Ask::Prepare { prompt, terms } => {
+                let preparing = self.setup.models.prepare(terms, self.setup.tools.root().to_owned());
+                self.jobs.prepare(session, prompt, preparing);
+            }
+            Ask::CancelPrepare { prompt } => self.jobs.cancel_prepare(session, prompt),
+            Ask::CallModel { attempt, model } => match self.machine.model_request(&session) {
+                Some(request) => self.jobs.call(session, attempt, self.setup.models.get(&model), request),
+                None => self.pending.push_back(lost(session, attempt)),
+            },
+            Ask::CancelCall { attempt } => self.jobs.cancel_call(session, attempt),
+            Ask::InspectCall { call, input } => {
+                let intent = tools::inspect(&self.setup.tools, &input);
+                let input = SessionInput::Inspected { call, intent };
+                self.pending.push_back(Input::Session { session, input });
+            }
+            Ask::RunTool { call, input } => self.jobs.run_tool(session, call, self.setup.tools.clone(), *input),
+            Ask::CancelTool { call } => self.pending.extend(self.jobs.cancel_tool(session, call)),
+            Ask::Reply { to, reply } => self.reply(to, *reply),
+        }
+    }
+
+    fn reply(&mut self, to: RequestId, reply: Reply) {
+        if let Some(waiting) = self.replies.remove(&to) {
+            // Whoever asked may have gone in the meantime.
+            let _ = waiting.send(reply);
+        }
+    }
+
+    /// The log cannot be written: what is under way is stopped and the machine begins anew.
+    async fn crash(&mut self, error: &StoreError) {
+        let message = error.to_string();
+        self.outage.begin(self.setup.clock.now(), &message);
+        self.jobs.stop().await;
+        self.pending.clear();
+        self.locks.clear();
+        for (_, waiting) in std::mem::take(&mut self.replies) {
+            let _ = waiting.send(Reply::Refused(Refusal::new(RefusalKind::Storage, message.clone())));
+        }
+        self.publisher.notice(Notice::StorageFailed { message });
+        self.machine = Workspace::new(self.setup.settings.clone());
+        self.flight = Flight::begin(&self.setup.dir, self.setup.clock.now(), &self.machine);
+    }
+
+    fn maintain(&mut self) {
+        // A checkpoint is housekeeping: if it fails now, the log only stays longer, and the next one tries again.
+        let _ = self.setup.store.maintain();
+    }
+}
+
+/// The failure of a call for which there is no request.
+fn lost(session: SessionId, attempt: AttemptId) -> Input {
+    let message = "there is no step that asks for it".to_owned();
+    let error = CallError { kind: CallErrorKind::Protocol, message, retry_after: None, should_retry: None };
+    Input::Session { session, input: SessionInput::Model { attempt, event: ModelEvent::Failed(error) } }
+}
+
+/// The sessions of which a turn ended among those entries.
+fn ended_turns(entries: &[Entry]) -> Vec<SessionId> {
+    let ended = |entry: &&Entry| matches!(entry.record, Record::TurnFinished { .. });
+    entries.iter().filter(ended).map(|entry| entry.session.clone()).collect()
+}
+
+/// Shares an event among subscribers.
+type Shared = Arc<hostler_core::protocol::Event>;

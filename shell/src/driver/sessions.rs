@@ -1,0 +1,112 @@
+//! Sessions on disk: their locks, their logs folded, their snapshots, and answers to queries.
+
+use hostler_core::ids::SessionId;
+use hostler_core::protocol::{Activity, Query, Refusal, RefusalKind, Reply};
+use hostler_core::session::{Durable, FOLD_VERSION, snapshot_is_due};
+use hostler_core::workspace::{Input, Opened};
+
+use super::{Driver, Message};
+use crate::store::lock::{self, SessionLock, Taken};
+use crate::store::{Committed, Loaded, Store, StoreError};
+
+impl Driver {
+    /// Takes a session's lock, or has it waited for.
+    pub(super) fn open_session(&mut self, session: SessionId) {
+        match lock::try_take(&self.setup.dir, &session, self.setup.clock.now()) {
+            Ok(Taken::Mine(lock)) => {
+                let input = self.locked(session, Ok(lock));
+                self.pending.extend(input);
+            }
+            Ok(Taken::Held(holder)) => {
+                self.wait_for(session.clone());
+                self.pending.push_back(Input::SessionHeld { session, holder });
+            }
+            Err(error) => {
+                let opened = Opened::Failed(error.to_string());
+                self.pending.push_back(Input::SessionOpened { session, opened });
+            }
+        }
+    }
+
+    /// Waits for a lock on a thread of its own. Nobody can end that wait; a lock that is no longer wanted is given
+    /// back as soon as it comes.
+    fn wait_for(&mut self, session: SessionId) {
+        let (dir, clock, sender) = (self.setup.dir.clone(), self.setup.clock, self.sender.clone());
+        self.jobs.expect_open(session.clone());
+        std::thread::spawn(move || {
+            let lock = lock::wait(&dir, &session, || clock.now()).map_err(|error| error.to_string());
+            // A driver that is gone wants no lock.
+            let _ = sender.blocking_send(Message::Locked { session, lock });
+        });
+    }
+
+    /// A lock has come: the session is read, unless nobody wants it any more.
+    pub(super) fn locked(&mut self, session: SessionId, lock: Result<SessionLock, String>) -> Option<Input> {
+        if !self.jobs.opened(&session) {
+            return None;
+        }
+        let opened = match lock {
+            Err(why) => Opened::Failed(why),
+            Ok(lock) => match read(&self.setup.store, &session) {
+                Err(error) => Opened::Failed(error.to_string()),
+                Ok(durable) => {
+                    self.locks.insert(session.clone(), lock);
+                    Opened::Ready(durable.map(Box::new))
+                }
+            },
+        };
+        Some(Input::SessionOpened { session, opened })
+    }
+
+    /// Answers a query from what is committed.
+    pub(super) fn query(&self, query: &Query) -> Reply {
+        let activity = |session: &SessionId, unfinished: bool| activity(&self.setup.dir, session, unfinished);
+        match self.setup.store.query(query, &activity) {
+            Ok(reply) => reply,
+            Err(error) => Reply::Refused(Refusal::new(RefusalKind::Storage, error.to_string())),
+        }
+    }
+
+    /// Saves the state of sessions whose logs have become long, so that opening them stays quick.
+    pub(super) fn snapshot(&mut self, sessions: &[SessionId], committed: &[Committed]) {
+        let Some(last) = committed.last() else { return };
+        for session in sessions {
+            // A snapshot only saves time: without it the log is folded from further back.
+            let _ = self.save(session, last.seq);
+        }
+    }
+
+    fn save(&mut self, session: &SessionId, seq: u64) -> Result<(), StoreError> {
+        let (tail, before) = self.setup.store.tail_bytes(session, FOLD_VERSION)?;
+        if !snapshot_is_due(tail, before) {
+            return Ok(());
+        }
+        let Some(loaded) = self.setup.store.load(session, FOLD_VERSION)? else { return Ok(()) };
+        let durable = fold(session, loaded);
+        let Ok(body) = serde_json::to_string(&durable) else { return Ok(()) };
+        self.setup.store.save_snapshot(session, FOLD_VERSION, seq, &body)
+    }
+}
+
+/// What a session's log amounts to; none if it has none.
+pub(super) fn read(store: &Store, session: &SessionId) -> Result<Option<Durable>, StoreError> {
+    Ok(store.load(session, FOLD_VERSION)?.map(|loaded| fold(session, loaded)))
+}
+
+fn fold(session: &SessionId, loaded: Loaded) -> Durable {
+    let saved = loaded.snapshot.and_then(|(_, body)| serde_json::from_str(&body).ok());
+    let mut durable = saved.unwrap_or_else(|| Durable::new(session.clone()));
+    for (_, entry) in loaded.tail {
+        durable.evolve(entry.at, &entry.record);
+    }
+    durable
+}
+
+/// What a session is doing, from who has its lock: an unfinished run under a free lock has lost its process.
+fn activity(dir: &std::path::Path, session: &SessionId, unfinished: bool) -> Activity {
+    match lock::probe(dir, session) {
+        Ok(Some(holder)) => Activity::Running(holder),
+        Ok(None) | Err(_) if unfinished => Activity::Interrupted,
+        Ok(None) | Err(_) => Activity::Idle,
+    }
+}

@@ -1,0 +1,76 @@
+//! The models that can be asked, and what a run needs to know before it asks one.
+//!
+//! What is said to a model and what it says back is decided and taken apart in the core; here it is only carried.
+
+mod chat;
+mod prepare;
+mod rehearsal;
+mod sink;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hostler_core::model::{ModelRef, ModelRequest, Preparation, PrepareError};
+use hostler_core::prompt::Terms;
+
+pub use chat::Endpoint;
+pub use sink::Sink;
+
+/// Something that answers model requests.
+pub trait Model: Send + Sync {
+    /// Makes one attempt, from 1, and says through the sink what comes of it. Dropping the future stops it.
+    fn call(&self, request: ModelRequest, attempt: u32, sink: Sink) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+}
+
+/// The models of this process.
+#[derive(Clone, Debug)]
+pub struct Models {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    endpoint: Endpoint,
+    chat: Arc<chat::Chat>,
+    /// Scenarios by the name under which they were asked for, as they were when their run was prepared.
+    rehearsals: Mutex<BTreeMap<String, Arc<rehearsal::Rehearsal>>>,
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared").finish_non_exhaustive()
+    }
+}
+
+impl Models {
+    /// The models that can be asked at that endpoint, and the rehearsal model.
+    pub fn new(endpoint: Endpoint) -> Self {
+        let chat = Arc::new(chat::Chat::new(endpoint.clone()));
+        Self { shared: Arc::new(Shared { endpoint, chat, rehearsals: Mutex::default() }) }
+    }
+
+    /// Finds out what a run on those terms needs. `root` is where its tools work.
+    pub fn prepare(
+        &self,
+        terms: Terms,
+        root: PathBuf,
+    ) -> impl Future<Output = Result<Preparation, PrepareError>> + Send + use<> {
+        let models = self.clone();
+        async move { prepare::prepare(&models, &terms, &root) }
+    }
+
+    /// Who answers for that model.
+    pub fn get(&self, model: &ModelRef) -> Arc<dyn Model> {
+        let rehearsals = self.shared.rehearsals.lock().unwrap_or_else(PoisonError::into_inner);
+        match rehearsals.get(&model.model) {
+            Some(rehearsal) if model.provider == prepare::REHEARSAL => rehearsal.clone(),
+            _ => self.shared.chat.clone(),
+        }
+    }
+
+    fn rehearse(&self, name: &str, rehearsal: rehearsal::Rehearsal) {
+        let mut rehearsals = self.shared.rehearsals.lock().unwrap_or_else(PoisonError::into_inner);
+        rehearsals.insert(name.to_owned(), Arc::new(rehearsal));
+    }
+}

@@ -1,0 +1,191 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Hostler, a coding agent for the terminal.
+#[derive(Debug, Parser)]
+#[command(name = "hostler", version, about, long_about = LONG, after_help = EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const LONG: &str = "\
+Hostler works on the files of the current directory with a language model: it reads, searches, edits and runs what the \
+task needs, and keeps every step in a log from which it can be resumed, replayed and explained.";
+
+const EXAMPLES: &str = "\
+Examples:
+  hostler run --model rehearsal \"What is in this repository?\"     needs no key and no network
+  hostler run --model openai/gpt-5 \"Why does the build fail?\"     OPENAI_API_KEY is set
+  hostler run --continue --yolo \"Fix it and run the tests\"        in the last session, allowing every tool
+  git diff | hostler run --model openai/gpt-5 \"Review this\"       standard input goes before the prompt
+  hostler sessions list
+
+Environment:
+  OPENAI_API_KEY    the key for openai/... models
+  OPENAI_BASE_URL   another server that speaks chat completions, such as http://127.0.0.1:11434/v1
+  HOSTLER_MODEL     the model to use when --model is not given
+  XDG_STATE_HOME    where sessions are kept (default: ~/.local/state), under hostler/";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run one prompt to its end and print the answer.
+    Run(Box<RunArgs>),
+    /// List and show the sessions of this directory.
+    Sessions {
+        #[command(subcommand)]
+        command: Sessions,
+    },
+    /// Show how runs ended.
+    Runs {
+        #[command(subcommand)]
+        command: Runs,
+    },
+    /// Feed a flight record to the decisions again and compare.
+    #[command(long_about = REPLAY)]
+    Replay {
+        /// The flight record; they lie beside the log, in flight/.
+        file: PathBuf,
+    },
+}
+
+const REPLAY: &str = "\
+Feed a flight record to the decisions again and compare. Every process notes what it was fed and a digest of what it \
+decided; replaying that names the first batch that is decided differently, or says that none is.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Sessions {
+    /// List the sessions of this directory, the one that changed last first.
+    List {
+        /// Print JSON, one object a line.
+        #[arg(long)]
+        json: bool,
+        /// List at most so many.
+        #[arg(long, default_value_t = 50)]
+        limit: u32,
+    },
+    /// Show the messages of a session.
+    Show {
+        /// The session's id or its beginning.
+        id: String,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Runs {
+    /// Show one run: its prompt, and how it ended.
+    Show {
+        /// The run's id or its beginning.
+        id: String,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+const RUN: &str = "\
+Run one prompt to its end and print the answer.
+
+The answer goes to standard output and everything else to standard error. Reading, listing and searching inside the \
+current directory needs no permission; everything else is denied unless --yolo allows it, because nobody can be asked.
+
+Exit codes: 0 the answer is complete; 1 something failed; 2 bad usage or unknown session or model; 3 no provider or \
+credentials refused; 4 a limit ended it; 5 every tool call was denied; 129, 130, 141, 143 ended by SIGHUP, SIGINT, a \
+closed standard output, SIGTERM. The first Ctrl-C cancels and settles; the second ends at once.";
+
+#[derive(Args, Debug)]
+#[command(long_about = RUN)]
+pub(crate) struct RunArgs {
+    /// The prompt; words are joined by spaces. "-" reads it from standard input.
+    #[arg(value_name = "PROMPT")]
+    pub(crate) prompt: Vec<String>,
+    /// Read the prompt from standard input to its end.
+    #[arg(long)]
+    pub(crate) stdin: bool,
+    /// The model: openai/NAME, rehearsal (a script, no network), or rehearsal:FILE (plays a scenario).
+    #[arg(long, short, env = "HOSTLER_MODEL", hide_env = true)]
+    pub(crate) model: Option<String>,
+    /// Go on with the session whose id begins so.
+    #[arg(long, short, value_name = "ID", conflicts_with = "continue_last")]
+    pub(crate) session: Option<String>,
+    /// Go on with the session that changed last.
+    #[arg(long = "continue", short = 'C')]
+    pub(crate) continue_last: bool,
+    /// Allow every tool call without asking.
+    #[arg(long, short)]
+    pub(crate) yolo: bool,
+    /// What to print: the answer, one JSON object at the end, or a JSON object a line as it happens.
+    #[arg(long, value_enum, default_value_t = FormatArg::Text)]
+    pub(crate) format: FormatArg,
+    /// Print text as it comes even if standard output is not a terminal.
+    #[arg(long)]
+    pub(crate) live: bool,
+    /// Do not print progress on standard error.
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Stop after so many steps (answers of the model).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_steps: Option<u32>,
+    /// Stop after that time, such as 90s, 10m or 1h.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) timeout: Option<u64>,
+    /// Wait at most so long when a provider asks to wait before the next request.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) max_wait: Option<u64>,
+    /// Exit with 1 if a tool failed.
+    #[arg(long)]
+    pub(crate) fail_on_tool_error: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum FormatArg {
+    /// The answer.
+    Text,
+    /// One JSON object at the end.
+    Json,
+    /// A JSON object a line.
+    Jsonl,
+}
+
+/// Reads a duration and gives it in milliseconds.
+fn duration(text: &str) -> Result<u64, String> {
+    let split = text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let factor = match unit {
+        "ms" => 1,
+        "" | "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return Err(format!("{text:?} is not a duration; write a number and ms, s, m or h, such as 90s")),
+    };
+    let number: Option<u64> = number.parse().ok();
+    let millis = number.and_then(|number| number.checked_mul(factor)).filter(|millis| *millis > 0);
+    millis.ok_or_else(|| format!("{text:?} is not a duration above zero; write one such as 90s or 10m"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn durations_are_numbers_with_a_unit() {
+        for (text, millis) in [("5", 5_000), ("90s", 90_000), ("10m", 600_000), ("1h", 3_600_000), ("20ms", 20)] {
+            assert_eq!(duration(text), Ok(millis), "{text}");
+        }
+        for text in ["", "s", "0", "-1s", "1.5s", "1 s", "1d", "99999999999999999999h"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! `hostler sessions`: lists the sessions of this directory and shows one.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use hostler_core::client::{printable, rfc3339};
+use hostler_core::content::{Block, Finish, MessageBody, ToolCall};
+use hostler_core::protocol::{Activity, Query, Reply, SessionInfo, Transcript};
+
+use super::{ask, json, print, unexpected};
+use crate::cli::Sessions;
+use crate::failure::Failure;
+
+/// How many characters of a session's id tell it from the others in a list.
+const SHORT: usize = 8;
+
+pub(crate) fn sessions(command: &Sessions) -> Result<ExitCode, Failure> {
+    match command {
+        Sessions::List { json: as_json, limit } => ask(|ask| {
+            let Reply::Sessions(sessions) = ask(Query::Sessions { limit: *limit })? else { return Err(unexpected()) };
+            if *as_json {
+                let lines: Result<Vec<_>, _> = sessions.iter().map(json).collect();
+                print(&lines?.concat())
+            } else {
+                print(&list(&sessions))
+            }
+        }),
+        Sessions::Show { id, json: as_json } => ask(|ask| {
+            let found = ask(Query::FindSession { prefix: id.clone() })?;
+            let Reply::Session(session) = found else { return Err(unexpected()) };
+            let shown = ask(Query::Session { session: session.id })?;
+            let Reply::Transcript(transcript) = shown else { return Err(unexpected()) };
+            if *as_json { print(&json(&transcript)?) } else { print(&show(&transcript)) }
+        }),
+    }
+}
+
+fn list(sessions: &[SessionInfo]) -> String {
+    if sessions.is_empty() {
+        return "There are no sessions in this directory yet; `hostler run` begins one.\n".to_owned();
+    }
+    let mut text = String::new();
+    for session in sessions {
+        let id: String = session.id.as_str().chars().take(SHORT).collect();
+        let updated = rfc3339(session.updated);
+        let updated = updated.get(..16).unwrap_or_default().replace('T', " ");
+        let (title, state) = (printable(&session.title).replace('\n', " "), state(&session.activity));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{id}  {updated}Z  {:>4} messages  {title}{state}", session.messages);
+    }
+    text
+}
+
+fn state(activity: &Activity) -> String {
+    match activity {
+        Activity::Idle => String::new(),
+        Activity::Running(holder) => format!("  (running in process {})", holder.pid),
+        Activity::Interrupted => "  (interrupted)".to_owned(),
+    }
+}
+
+fn show(transcript: &Transcript) -> String {
+    let session = &transcript.session;
+    let mut text = format!("{}\n{}{}\n", session.id, printable(&session.title), state(&session.activity));
+    for message in &transcript.messages {
+        text.push('\n');
+        match &message.message.body {
+            MessageBody::User(user) => {
+                let _ = writeln!(text, "[{}] user\n{}", message.message.id, printable(&user.text));
+            }
+            MessageBody::Assistant(answer) => {
+                let _ = writeln!(text, "[{}] {}", message.message.id, answer.model);
+                answer.blocks.iter().for_each(|block| show_block(&mut text, block));
+                show_finish(&mut text, answer.finish.as_ref());
+            }
+        }
+    }
+    text
+}
+
+fn show_block(text: &mut String, block: &Block) {
+    let _ = match block {
+        Block::Text(said) => writeln!(text, "{}", printable(said)),
+        Block::Reasoning(reasoning) if reasoning.text.is_empty() => Ok(()),
+        Block::Reasoning(reasoning) => writeln!(text, "(thinking) {}", printable(&reasoning.text)),
+        Block::Call(call) => show_call(text, call),
+    };
+}
+
+fn show_call(text: &mut String, call: &ToolCall) -> std::fmt::Result {
+    writeln!(text, "> {} {}", printable(&call.name), printable(&call.input))?;
+    let Some(outcome) = &call.outcome else { return writeln!(text, "  (no result yet)") };
+    let lines = printable(&outcome.text);
+    lines.lines().try_for_each(|line| writeln!(text, "  {line}"))
+}
+
+fn show_finish(text: &mut String, finish: Option<&Finish>) {
+    let note = match finish {
+        None => "still being answered".to_owned(),
+        Some(Finish::EndTurn | Finish::ToolUse | Finish::Unknown) => return,
+        Some(Finish::MaxTokens) => "cut by the model's output limit".to_owned(),
+        Some(Finish::ContentFilter) => "withheld by the provider".to_owned(),
+        Some(Finish::Cancelled) => "cancelled".to_owned(),
+        Some(Finish::Interrupted) => "interrupted: the program stopped".to_owned(),
+        Some(Finish::Error(error)) => format!("failed: {}", printable(&error.message)),
+    };
+    let _ = writeln!(text, "({note})");
+}

@@ -1,0 +1,53 @@
+//! What a command that is not a run fails with.
+
+use std::process::ExitCode;
+
+use hostler_core::client::printable;
+use hostler_core::protocol::{Refusal, RefusalKind};
+
+/// One sentence for the user, and the exit code.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: u8,
+    message: String,
+}
+
+impl Failure {
+    /// The exit code of a mistake in what was asked for.
+    pub(crate) const USAGE: u8 = 2;
+
+    /// Something failed.
+    pub(crate) fn error(message: impl ToString) -> Self {
+        Self { code: 1, message: message.to_string() }
+    }
+
+    /// What was asked for makes no sense.
+    pub(crate) fn usage(message: impl ToString) -> Self {
+        Self { code: Self::USAGE, message: message.to_string() }
+    }
+
+    /// Says it on standard error and gives the exit code.
+    pub(crate) fn report(&self) -> ExitCode {
+        use std::io::Write;
+        // With standard error gone there is nobody to tell.
+        let _ = writeln!(std::io::stderr(), "hostler: {}", printable(&self.message));
+        ExitCode::from(self.code)
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        match refusal.kind {
+            RefusalKind::Storage | RefusalKind::Cancelled | RefusalKind::Closing => Self::error(refusal.message),
+            RefusalKind::Invalid | RefusalKind::NotFound | RefusalKind::Ambiguous | RefusalKind::Conflict => {
+                Self::usage(refusal.message)
+            }
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::error(format!("Standard output cannot be written ({error})."))
+    }
+}

@@ -1,0 +1,5 @@
+//! The `hostler` program.
+
+fn main() -> std::process::ExitCode {
+    hostler::main()
+}

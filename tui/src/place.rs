@@ -1,0 +1,47 @@
+//! Where this process works and where its state lies.
+
+use std::path::PathBuf;
+
+use hostler_core::session::Settings;
+use hostler_shell::clock::Clock;
+use hostler_shell::door::InProcess;
+use hostler_shell::driver::{self, Setup};
+use hostler_shell::models::{Endpoint, Models};
+use hostler_shell::store::Store;
+use hostler_shell::store::place::{Env, state_root, workspace_dir};
+use hostler_shell::tools;
+
+/// A workspace that can be opened.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// The directory that it is, links resolved.
+    pub(crate) root: PathBuf,
+    /// The directory of its state.
+    pub(crate) dir: PathBuf,
+    /// Why the state is not where it usually is.
+    pub(crate) warning: Option<String>,
+}
+
+impl Place {
+    /// The workspace of the current directory.
+    pub(crate) fn here() -> Result<Self, String> {
+        let root = current_dir()?;
+        let state = state_root(&Env::of_process()).map_err(|error| error.to_string())?;
+        Ok(Self { dir: workspace_dir(&state.path, &root), root, warning: state.fallback })
+    }
+
+    /// Opens it. Must be called inside a tokio runtime.
+    pub(crate) fn open(&self, clock: Clock) -> Result<InProcess, String> {
+        let store = Store::open(&self.dir).map_err(|error| error.to_string())?;
+        let tools = tools::Workspace::open(&self.root)
+            .map_err(|error| format!("The directory {} cannot be used ({error}).", self.root.display()))?;
+        let models = Models::new(Endpoint::from_env());
+        let dir = self.dir.clone();
+        Ok(driver::open(Setup { dir, store, tools, models, settings: Settings::default(), clock }))
+    }
+}
+
+fn current_dir() -> Result<PathBuf, String> {
+    let here = std::env::current_dir().and_then(|dir| dir.canonicalize());
+    here.map_err(|error| format!("The current directory cannot be used ({error}); change to one that exists."))
+}

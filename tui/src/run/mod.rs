@@ -1,0 +1,272 @@
+//! `hostler run`: ties the decisions of `client::Headless` to signals, standard input and output, and the door.
+
+mod output;
+mod prompt;
+mod signals;
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io::{IsTerminal, Write};
+use std::pin::Pin;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use hostler_core::client::{Effect, Format, Headless, Input, Options, Which};
+use hostler_core::ids::{ClientId, PromptId, RunId, SessionId};
+use hostler_core::machine::{Effects, Machine};
+use hostler_core::prompt::{PermissionMode, Prompt, Terms};
+use hostler_core::protocol::{Refusal, RefusalKind, Reply, Request};
+use hostler_shell::clock::Clock;
+use hostler_shell::door::{Door, DoorError, InProcess, Subscription};
+use uuid::Uuid;
+
+use crate::cli::{FormatArg, RunArgs};
+use crate::failure::Failure;
+use crate::place::Place;
+use output::Output;
+use signals::Signals;
+
+/// How many pieces of output may wait for a slow reader before events wait too.
+const QUEUED: usize = 64;
+
+/// How long the end of what is under way is waited for once everything is said.
+const CLOSING: Duration = Duration::from_secs(2);
+
+/// Runs a prompt to its end.
+pub(crate) fn run(args: RunArgs) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
+    let code = runtime.block_on(async {
+        let run = Run::new(&args)?;
+        Ok::<u8, Failure>(run.to_its_end(args).await)
+    })?;
+    // Threads that wait for a lock or for standard input cannot be ended; they go with the process.
+    runtime.shutdown_background();
+    Ok(ExitCode::from(code))
+}
+
+type Pending<T> = Option<Pin<Box<dyn Future<Output = T>>>>;
+
+struct Run {
+    machine: Headless,
+    clock: Clock,
+    place: Result<Place, String>,
+    signals: Signals,
+    output: Output,
+    queue: VecDeque<String>,
+    door: Option<InProcess>,
+    reply: Pending<Result<Reply, DoorError>>,
+    events: Option<Subscription>,
+    code: Option<u8>,
+}
+
+/// What the loop has waited for.
+enum Woken {
+    Input(Input),
+    Written,
+    Nothing,
+}
+
+impl Run {
+    fn new(args: &RunArgs) -> Result<Self, Failure> {
+        let clock = Clock::start();
+        let place = Place::here();
+        let cwd = std::env::current_dir().map(|dir| dir.display().to_string()).unwrap_or_default();
+        let warning = place.as_ref().ok().and_then(|place| place.warning.clone());
+        let options = options(args, cwd, warning);
+        let signals = Signals::watch().map_err(|error| Failure::error(format!("Signals cannot be watched ({error}).")))?;
+        Ok(Self {
+            machine: Headless::new(options, clock.now()),
+            clock,
+            place,
+            signals,
+            output: Output::start(),
+            queue: VecDeque::new(),
+            door: None,
+            reply: None,
+            events: None,
+            code: None,
+        })
+    }
+
+    async fn to_its_end(mut self, args: RunArgs) -> u8 {
+        self.feed(Input::Begin).await;
+        let mut prompt = prompt::read(args.prompt, args.stdin);
+        while self.code.is_none() {
+            let woken = tokio::select! {
+                biased;
+                signal = self.signals.next() => Woken::Input(Input::Signal(signal)),
+                () = self.output.closed() => Woken::Input(Input::OutputClosed),
+                () = wait(&self.clock, self.machine.deadline()) => Woken::Input(Input::Tick),
+                () = self.output.ready(), if !self.queue.is_empty() => Woken::Written,
+                reply = ready(&mut self.reply) => self.answered(reply),
+                (text, warning) = prompt.ready() => Woken::Input(Input::Ready { text, warning }),
+                event = next(&mut self.events), if self.queue.len() < QUEUED => match event {
+                    Ok(event) => Woken::Input(Input::Event(Box::new((*event).clone()))),
+                    Err(error) => unavailable(&error),
+                },
+            };
+            match woken {
+                Woken::Input(input) => self.feed(input).await,
+                Woken::Written => self.write(),
+                Woken::Nothing => {}
+            }
+        }
+        self.finish().await
+    }
+
+    fn answered(&mut self, reply: Result<Reply, DoorError>) -> Woken {
+        self.reply = None;
+        match reply {
+            Ok(reply) => Woken::Input(Input::Reply(Box::new(reply))),
+            Err(error) => unavailable(&error),
+        }
+    }
+
+    async fn feed(&mut self, input: Input) {
+        let mut out = Effects::new();
+        self.machine.handle(self.clock.now(), input, &mut out);
+        let (_, effects) = out.into_parts();
+        for effect in effects {
+            match effect {
+                Effect::Request(request) => self.request(*request).await,
+                Effect::Out(text) => self.queue.push_back(text),
+                Effect::Err(text) => {
+                    // With standard error gone there is nobody to tell.
+                    let _ = std::io::stderr().write_all(text.as_bytes());
+                }
+                Effect::Exit(code) => self.code = Some(code),
+            }
+        }
+        self.write();
+    }
+
+    /// Hands over what the writer has room for.
+    fn write(&mut self) {
+        while let Some(text) = self.queue.pop_front() {
+            if let Some(text) = self.output.offer(text) {
+                self.queue.push_front(text);
+                return;
+            }
+        }
+    }
+
+    /// Asks at the door, which is opened for the first request: what is printed before needs no workspace.
+    async fn request(&mut self, request: Request) {
+        if self.door.is_none()
+            && let Err(message) = self.open().await
+        {
+            let refusal = Refusal::new(RefusalKind::Storage, message);
+            return Box::pin(self.feed(Input::Unavailable(refusal))).await;
+        }
+        let Some(door) = self.door.clone() else { return };
+        self.reply = Some(Box::pin(async move { door.request(request).await }));
+    }
+
+    async fn open(&mut self) -> Result<(), String> {
+        let place = self.place.as_ref().map_err(Clone::clone)?;
+        let door = place.open(self.clock)?;
+        self.events = Some(door.subscribe(None).await.map_err(|error| error.to_string())?);
+        self.door = Some(door);
+        Ok(())
+    }
+
+    /// Says what is left to say and lets everything end, within the bound that a signal sets.
+    async fn finish(mut self) -> u8 {
+        let bound = self.machine.must_end_by();
+        let said = async {
+            while !self.queue.is_empty() {
+                self.output.ready().await;
+                while let Some(text) = self.queue.pop_front() {
+                    if let Some(text) = self.output.offer(text) {
+                        self.queue.push_front(text);
+                        break;
+                    }
+                }
+            }
+            self.output.finish().await;
+        };
+        match bound {
+            Some(at) => drop(tokio::time::timeout_at(self.clock.instant(at), said).await),
+            None => said.await,
+        }
+        if let Some(door) = &self.door {
+            // What does not end in time goes with the process.
+            let _ = tokio::time::timeout(CLOSING, door.close()).await;
+        }
+        self.code.unwrap_or(1)
+    }
+}
+
+fn unavailable(error: &DoorError) -> Woken {
+    Woken::Input(Input::Unavailable(Refusal::new(RefusalKind::Storage, error.to_string())))
+}
+
+async fn ready<T>(pending: &mut Pending<T>) -> T {
+    match pending {
+        Some(future) => future.await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn next(
+    events: &mut Option<Subscription>,
+) -> Result<std::sync::Arc<hostler_core::protocol::Event>, DoorError> {
+    match events {
+        Some(events) => events.next().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn wait(
+    clock: &Clock,
+    deadline: Option<(hostler_core::time::Timestamp, hostler_core::time::Deadline)>,
+) {
+    match deadline {
+        Some((at, _)) => tokio::time::sleep_until(clock.instant(at)).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn options(args: &RunArgs, cwd: String, warning: Option<String>) -> Options {
+    let id = || Uuid::new_v4().to_string();
+    let run = id();
+    let mut terms = Terms::headless();
+    terms.model.clone_from(&args.model);
+    terms.max_steps = args.max_steps.unwrap_or(terms.max_steps);
+    terms.max_wait = args.max_wait.unwrap_or(terms.max_wait);
+    if args.yolo {
+        terms.permission = PermissionMode::Yolo;
+    }
+    let prompt = Prompt {
+        id: PromptId::new(run.clone()),
+        run: Some(RunId::new(run)),
+        client: ClientId::new(id()),
+        text: String::new(),
+        attachments: Vec::new(),
+        terms,
+    };
+    let session = match (&args.session, args.continue_last) {
+        (Some(prefix), _) => Which::Prefix(prefix.clone()),
+        (None, true) => Which::Latest(SessionId::new(id())),
+        (None, false) => Which::New(SessionId::new(id())),
+    };
+    let terminal = std::io::stdout().is_terminal();
+    Options {
+        prompt,
+        session,
+        format: match args.format {
+            FormatArg::Text => Format::Text,
+            FormatArg::Json => Format::Json,
+            FormatArg::Jsonl => Format::Jsonl,
+        },
+        live: args.live || terminal,
+        terminal,
+        quiet: args.quiet,
+        fail_on_tool_error: args.fail_on_tool_error,
+        timeout: args.timeout,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        cwd,
+        warnings: warning.into_iter().collect(),
+    }
+}

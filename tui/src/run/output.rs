@@ -1,0 +1,82 @@
+//! Standard output, written on a thread of its own: a reader that is slow is waited for without anything else having
+//! to wait, and one that is gone is noticed.
+
+use std::io::Write;
+
+use tokio::sync::{mpsc, oneshot};
+
+/// How many pieces may be on their way to the reader.
+const UNDER_WAY: usize = 16;
+
+/// The writing end.
+pub(super) struct Output {
+    pieces: Option<mpsc::Sender<String>>,
+    ended: oneshot::Receiver<Ended>,
+    over: bool,
+}
+
+/// How writing ended.
+enum Ended {
+    /// Everything was written.
+    Written,
+    /// The reader is gone, or what it reads into is full.
+    Failed,
+}
+
+impl Output {
+    pub(super) fn start() -> Self {
+        let (pieces, receiver) = mpsc::channel(UNDER_WAY);
+        let (said, ended) = oneshot::channel();
+        std::thread::spawn(move || {
+            // Whoever started the writer may be gone.
+            let _ = said.send(write(receiver));
+        });
+        Self { pieces: Some(pieces), ended, over: false }
+    }
+
+    /// Ends when the reader goes away.
+    pub(super) async fn closed(&mut self) {
+        if !self.over && matches!((&mut self.ended).await, Ok(Ended::Failed) | Err(_)) {
+            self.over = true;
+            self.pieces = None;
+            return;
+        }
+        std::future::pending().await
+    }
+
+    /// Ends when there is room for a piece.
+    pub(super) async fn ready(&self) {
+        if let Some(pieces) = &self.pieces {
+            // Room and nobody to read it are both reasons to go on.
+            let _ = pieces.reserve().await;
+        }
+    }
+
+    /// Hands a piece over, or gives it back if there is no room. With the reader gone it is dropped.
+    pub(super) fn offer(&self, piece: String) -> Option<String> {
+        match self.pieces.as_ref()?.try_send(piece) {
+            Ok(()) | Err(mpsc::error::TrySendError::Closed(_)) => None,
+            Err(mpsc::error::TrySendError::Full(piece)) => Some(piece),
+        }
+    }
+
+    /// Waits until all is written, or cannot be.
+    pub(super) async fn finish(&mut self) {
+        self.pieces = None;
+        if !self.over {
+            self.over = true;
+            // Written, failed or gone: nothing is left to write.
+            let _ = (&mut self.ended).await;
+        }
+    }
+}
+
+fn write(mut pieces: mpsc::Receiver<String>) -> Ended {
+    let mut out = std::io::stdout();
+    while let Some(piece) = pieces.blocking_recv() {
+        if out.write_all(piece.as_bytes()).and_then(|()| out.flush()).is_err() {
+            return Ended::Failed;
+        }
+    }
+    Ended::Written
+}

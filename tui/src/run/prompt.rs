@@ -1,0 +1,86 @@
+//! The prompt: what stands on the command line, and what comes on standard input.
+
+use std::io::{IsTerminal, Read};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use tokio::sync::oneshot;
+
+/// How long a pipe that says nothing is given before it is left alone.
+const SILENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
+
+/// A prompt that is being put together.
+pub(super) struct Reading {
+    done: Option<oneshot::Receiver<(String, Option<String>)>>,
+}
+
+impl Reading {
+    /// The prompt and what there is to say about it, once.
+    pub(super) async fn ready(&mut self) -> (String, Option<String>) {
+        let Some(done) = self.done.as_mut() else { return std::future::pending().await };
+        let read = done.await;
+        self.done = None;
+        read.unwrap_or_default()
+    }
+}
+
+/// Starts putting the prompt together. Standard input is read on a thread of its own, because it may never end.
+pub(super) fn read(words: Vec<String>, stdin: bool) -> Reading {
+    let (said, done) = oneshot::channel();
+    let wants = stdin || words == ["-"];
+    let words = if words == ["-"] { String::new() } else { words.join(" ") };
+    std::thread::spawn(move || {
+        // Whoever wanted it may be gone.
+        let _ = said.send(gather(words, wants));
+    });
+    Reading { done: Some(done) }
+}
+
+fn gather(words: String, wants: bool) -> (String, Option<String>) {
+    let stdin = std::io::stdin();
+    if !wants && (stdin.is_terminal() || words.trim().is_empty() && !has_input(&stdin)) {
+        return (words, None);
+    }
+    if !wants && !has_input(&stdin) {
+        let text = "Standard input is open and silent, so it was not read; use --stdin to wait for it.";
+        return (words, Some(text.to_owned()));
+    }
+    match slurp(stdin) {
+        Ok(text) => (join(&text, &words), None),
+        Err(error) => (words, Some(format!("Standard input could not be read ({error})."))),
+    }
+}
+
+/// Whether something comes, or the end of it, within a moment.
+fn has_input(stdin: &std::io::Stdin) -> bool {
+    let mut fds = [PollFd::new(stdin, PollFlags::IN)];
+    poll(&mut fds, Some(&SILENCE)).map_or(true, |ready| ready > 0)
+}
+
+fn slurp(mut stdin: std::io::Stdin) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    stdin.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// What was piped in goes before the words, with a blank line between.
+fn join(piped: &str, words: &str) -> String {
+    match (piped.trim().is_empty(), words.trim().is_empty()) {
+        (true, _) => words.to_owned(),
+        (false, true) => piped.to_owned(),
+        (false, false) => format!("{}\n\n{words}", piped.trim_end_matches('\n')),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_piped_in_goes_before_the_words() {
+        for (piped, words, prompt) in
+            [("", "a", "a"), ("x\n", "a", "x\n\na"), ("x\n", "", "x\n"), (" \n", "a", "a"), ("", "", "")]
+        {
+            assert_eq!(join(piped, words), prompt);
+        }
+    }
+}
