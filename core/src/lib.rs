@@ -17,6 +17,7 @@ pub mod ids;
 pub mod machine;
 pub mod model;
 pub mod prompt;
+pub mod provider;
 pub mod record;
 pub mod time;
 pub mod tools;
