@@ -1,9 +1,11 @@
 //! The protocols that language models are spoken to in: requests become bodies, streams become events.
 //!
 //! Nothing here connects to anything: the shell carries bytes both ways. [`sse`] takes a stream of bytes apart into
-//! events, whatever they mean; [`retry`] reads from any provider's headers when to try again. Whether to try again is
-//! not decided here.
+//! events, whatever they mean; [`chat`] knows the OpenAI-compatible chat completions; [`retry`] reads from any
+//! provider's headers when to try again. Whether to try again is not decided here.
 
+pub mod chat;
+mod excerpt;
 mod http_date;
 pub mod retry;
 pub mod sse;

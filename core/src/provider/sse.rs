@@ -1,6 +1,7 @@
 //! Server-sent events: bytes, in whatever pieces they come, taken apart into events.
 //!
-//! Knows lines, fields and comments, and nothing of what an event says: that is for a protocol. Event ids and retry times are ignored, since no stream of ours is resumed.
+//! Knows lines, fields and comments, and nothing of what an event says: that is for a protocol, such as
+//! [`chat`](super::chat). Event ids and retry times are ignored, since no stream of ours is resumed.
 
 use alloc::string::String;
 use alloc::vec::Vec;
