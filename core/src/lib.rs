@@ -19,5 +19,6 @@ pub mod model;
 pub mod prompt;
 pub mod provider;
 pub mod record;
+pub mod rehearsal;
 pub mod time;
 pub mod tools;

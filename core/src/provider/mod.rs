@@ -5,7 +5,7 @@
 //! provider's headers when to try again. Whether to try again is not decided here.
 
 pub mod chat;
-mod excerpt;
+pub(crate) mod excerpt;
 mod http_date;
 pub mod retry;
 pub mod sse;
