@@ -26,6 +26,12 @@ pub(super) enum Voice {
     Reasoning,
 }
 
+/// How long the tour waits between two pieces, in milliseconds.
+const PAUSE: u64 = 12;
+
+/// Into how many pieces the tour cuts a text at most, so that a long one does not take long.
+const PIECES: usize = 80;
+
 /// Puts an answer together.
 pub(super) struct Teller {
     cues: Vec<Cue>,
@@ -62,6 +68,15 @@ impl Teller {
             let end = rest.char_indices().nth(size).map_or(rest.len(), |(at, _)| at);
             self.say(voice, &rest[..end]);
             rest = &rest[end..];
+        }
+    }
+
+    /// Says a text word by word with little waits, as a model would.
+    pub(super) fn words(&mut self, voice: Voice, text: &str) {
+        let words: Vec<&str> = text.split_inclusive(' ').collect();
+        for piece in words.chunks(words.len().div_ceil(PIECES).max(1)) {
+            self.say(voice, &piece.concat());
+            self.wait(PAUSE);
         }
     }
 
@@ -149,5 +164,16 @@ pub(super) mod tests {
         check("abcde", 2, &["0 text abc", "0 text de"]);
         check("éà", 9, &["0 text é", "0 text à"]);
         check("", 3, &[]);
+    }
+
+    #[test]
+    fn a_long_text_takes_no_longer_than_a_page() {
+        let text = "word ".repeat(5000);
+        let mut teller = Teller::new();
+        teller.words(Voice::Text, &text);
+        assert!(teller.cues.len() <= 1 + 2 * PIECES);
+        let said =
+            teller.cues.iter().map(show).filter_map(|cue| cue.strip_prefix("0 text ").map(String::from));
+        assert_eq!(said.collect::<String>(), text);
     }
 }

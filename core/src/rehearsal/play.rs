@@ -53,7 +53,7 @@ fn say(sentence: &Sentence, step: usize, teller: &mut Teller) {
 }
 
 /// The id of a call that the scenario gives none.
-fn made_up(step: usize, call: u32) -> String {
+pub(super) fn made_up(step: usize, call: u32) -> String {
     format!("rehearsal-{step}-{call}")
 }
 
