@@ -11,6 +11,9 @@ use crate::provider::excerpt::one_line;
 /// How many names a line gives at most.
 const NAMES: usize = 5;
 
+/// How many lines `grep` finds at most.
+const MATCHES: usize = 100;
+
 /// What is said at the end of the tour.
 pub(super) fn report(survey: &Survey<'_>) -> String {
     let findings = findings(survey);
@@ -102,7 +105,8 @@ fn entries(survey: &Survey<'_>) -> Option<String> {
 fn left(survey: &Survey<'_>) -> Option<String> {
     let places = survey.left.as_ref()?;
     let first = places.first().map(|place| format!(", the first in {place}")).unwrap_or_default();
-    Some(format!("Notes of work left to do: {}{first}", counted(places.len(), "line", "lines")))
+    let least = if places.len() >= MATCHES { "at least " } else { "" };
+    Some(format!("Notes of work left to do: {least}{}{first}", counted(places.len(), "line", "lines")))
 }
 
 fn some_of(names: &[&str]) -> String {

@@ -69,7 +69,8 @@ fn line(text: &str) -> Option<(usize, &str)> {
     let name = text.trim_start_matches(drawn);
     let name = ["-- ", "- ", "* "].iter().find_map(|bullet| name.strip_prefix(bullet)).unwrap_or(name);
     let indent = text.chars().count() - name.chars().count();
-    let name = name.trim();
+    // Where a link leads is not a part of its name.
+    let name = name.split(" -> ").next().unwrap_or(name).trim();
     (!name.is_empty() && !is_remark(name)).then_some((indent, name))
 }
 
@@ -106,6 +107,7 @@ mod tests {
         check("/home/x/\n  src/\n    a/\n      b.rs\n    main.rs\n  my notes.md", &files, 2);
         check(".\n├── src\n│   ├── a\n│   │   └── b.rs\n│   └── main.rs\n└── my notes.md", &files, 2);
         check(".\n|-- src\n|   |-- a\n|   |   `-- b.rs\n|   `-- main.rs\n`-- my notes.md", &files, 2);
+        check("./\n  src/\n    a/\n      b.rs\n    main.rs\n  my notes.md -> src/a/b.rs\n", &files, 2);
         check("src/a/b.rs\nsrc/main.rs\nmy notes.md\n(3 entries)", &files, 0);
     }
 
@@ -113,6 +115,7 @@ mod tests {
     fn remarks_are_no_files() {
         check("", &[], 0);
         check("(empty)\n", &[], 0);
+        check("./\n[nothing in it, or nothing that is not ignored]\n", &[], 0);
         check("The directory is empty.", &[], 0);
         check("No files found", &[], 0);
         check("/w/:\n", &[], 0);
