@@ -1,0 +1,223 @@
+//! A request as the body of a chat completions call.
+//!
+//! The same request is always the same text, byte for byte, since providers find what they have cached by it: fields
+//! are written in the order of the structs here, schemas and arguments word for word. How a history becomes a request
+//! is not decided here, but what a provider would refuse is left out even if it should come.
+
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use serde::Serialize;
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+
+use crate::content::{Attachment, Block, ToolCall, text_of};
+use crate::model::{CallResult, Item, ModelRequest, ToolSpec};
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Vec<Message<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<Tool<'a>>,
+    stream: bool,
+    stream_options: StreamOptions,
+}
+
+#[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "role", rename_all = "snake_case")]
+enum Message<'a> {
+    System {
+        content: &'a str,
+    },
+    User {
+        content: Content<'a>,
+    },
+    Assistant {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tool_calls: Vec<Call<'a>>,
+    },
+    Tool {
+        tool_call_id: &'a str,
+        content: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content<'a> {
+    Text(Cow<'a, str>),
+    Parts(Vec<Part<'a>>),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Part<'a> {
+    Text { text: Cow<'a, str> },
+    ImageUrl { image_url: ImageUrl },
+}
+
+#[derive(Serialize)]
+struct ImageUrl {
+    url: String,
+}
+
+#[derive(Serialize)]
+struct Call<'a> {
+    id: &'a str,
+    r#type: &'static str,
+    function: Function<'a>,
+}
+
+#[derive(Serialize)]
+struct Function<'a> {
+    name: &'a str,
+    arguments: &'a str,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    r#type: &'static str,
+    function: Declaration<'a>,
+}
+
+#[derive(Serialize)]
+struct Declaration<'a> {
+    name: &'a str,
+    description: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parameters: Option<&'a RawValue>,
+}
+
+/// The body of the call that asks what `request` asks, as JSON text.
+pub fn body(request: &ModelRequest) -> String {
+    let body = Body {
+        model: &request.model.model,
+        messages: messages(request),
+        tools: request.tools.iter().map(tool).collect(),
+        stream: true,
+        stream_options: StreamOptions { include_usage: true },
+    };
+    // Structs of strings always have a JSON text; there is nothing here that could fail.
+    serde_json::to_string(&body).unwrap_or_default()
+}
+
+fn messages(request: &ModelRequest) -> Vec<Message<'_>> {
+    let mut out = Vec::new();
+    if !request.system.is_empty() {
+        out.push(Message::System { content: &request.system });
+    }
+    for (at, item) in request.items.iter().enumerate() {
+        match item {
+            Item::User { text, media } => user(text, media, &mut out),
+            Item::Assistant { blocks, .. } => assistant(blocks, request.items.get(at + 1), &mut out),
+            // Written together with the calls.
+            Item::Results(_) => {}
+        }
+    }
+    out
+}
+
+/// Adds what a person said; to the message before, if that is a person's too, so that roles alternate.
+fn user<'a>(text: &'a str, media: &'a [Attachment], out: &mut Vec<Message<'a>>) {
+    if text.is_empty() && media.is_empty() {
+        return;
+    }
+    let content = content(text, media);
+    match out.last_mut() {
+        Some(Message::User { content: before }) => {
+            let mut parts = core::mem::replace(before, Content::Parts(Vec::new())).into_parts();
+            parts.extend(content.into_parts());
+            *before = Content::Parts(parts);
+        }
+        _ => out.push(Message::User { content }),
+    }
+}
+
+fn content<'a>(text: &'a str, media: &'a [Attachment]) -> Content<'a> {
+    if media.is_empty() {
+        return Content::Text(text.into());
+    }
+    let words = (!text.is_empty()).then(|| Part::Text { text: text.into() });
+    Content::Parts(words.into_iter().chain(media.iter().map(part)).collect())
+}
+
+impl<'a> Content<'a> {
+    fn into_parts(self) -> Vec<Part<'a>> {
+        match self {
+            Content::Text(text) => Vec::from([Part::Text { text }]),
+            Content::Parts(parts) => parts,
+        }
+    }
+}
+
+/// A picture as a picture, a text as a text, and word of what this protocol cannot carry.
+fn part(file: &Attachment) -> Part<'_> {
+    let Attachment { name, media_type, data } = file;
+    if media_type.starts_with("image/") {
+        return Part::ImageUrl { image_url: ImageUrl { url: format!("data:{media_type};base64,{data}") } };
+    }
+    let text = if media_type.starts_with("text/") {
+        format!("{name}:\n{data}")
+    } else {
+        format!("({name} is attached but cannot be shown to you: it is {media_type}.)")
+    };
+    Part::Text { text: text.into() }
+}
+
+/// Adds an answer and what came of its calls. A call without a result is left out, and so is an answer that says
+/// nothing: both would be refused.
+fn assistant<'a>(blocks: &'a [Block], next: Option<&'a Item>, out: &mut Vec<Message<'a>>) {
+    let results: &[CallResult] = match next {
+        Some(Item::Results(results)) => results,
+        _ => &[],
+    };
+    let calls = blocks.iter().filter_map(|block| match block {
+        Block::Call(call) => Some((call, results.iter().find(|result| result.call == call.id)?)),
+        Block::Text(_) | Block::Reasoning(_) => None,
+    });
+    let answered: Vec<_> = calls.collect();
+    let content = Some(text_of(blocks)).filter(|text| !text.trim().is_empty());
+    if content.is_none() && answered.is_empty() {
+        return;
+    }
+    let tool_calls = answered.iter().map(|(call, result)| wire_call(call, result)).collect();
+    out.push(Message::Assistant { content, tool_calls });
+    out.extend(answered.iter().map(|(_, result)| wire_result(result)));
+}
+
+fn wire_call<'a>(call: &'a ToolCall, result: &'a CallResult) -> Call<'a> {
+    let function = Function { name: &call.name, arguments: arguments(&call.input) };
+    Call { id: &result.wire_id, r#type: "function", function }
+}
+
+fn wire_result(result: &CallResult) -> Message<'_> {
+    let text = &result.outcome.text;
+    let content = if text.is_empty() { "(no output)" } else { text };
+    Message::Tool { tool_call_id: &result.wire_id, content }
+}
+
+/// What a model wrote as arguments, word for word if that is an object: servers parse it, and refuse all else.
+fn arguments(input: &str) -> &str {
+    let object = input.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(input).is_ok();
+    if object { input } else { "{}" }
+}
+
+fn tool(spec: &ToolSpec) -> Tool<'_> {
+    let parameters = serde_json::from_str(&spec.schema).ok();
+    let function = Declaration { name: &spec.name, description: &spec.description, parameters };
+    Tool { r#type: "function", function }
+}
+
+#[cfg(test)]
+#[path = "request_tests.rs"]
+mod tests;
