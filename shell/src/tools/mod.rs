@@ -4,15 +4,22 @@
 
 mod control;
 mod files;
+mod glob;
+mod grep;
+mod hits;
+mod inspect;
 mod lines;
+mod ls;
 mod names;
 mod outcome;
 mod paths;
 mod quote;
 mod text;
 mod threads;
+mod view;
 mod walk;
 mod workspace;
 
 pub use control::{Cancelled, Canceller, Control, Progress};
+pub use inspect::inspect;
 pub use workspace::Workspace;
