@@ -60,8 +60,8 @@ impl<R: Read> Lines<R> {
 
     /// Decodes more; whether there was any.
     fn fill(&mut self) -> io::Result<bool> {
-        (self.at, self.text) = (0, std::mem::take(&mut self.text));
         self.text.clear();
+        self.at = 0;
         while self.text.is_empty() && !self.ended {
             let length = self.source.read(&mut self.raw)?;
             self.ended = length == 0;

@@ -146,6 +146,8 @@ fn took(read: io::Result<usize>, buffer: &[u8], output: &mut Output, open: &mut 
     }
 }
 
+/// Starts a shell that leads a process group of its own. `--` keeps a command that begins with a dash from being taken
+/// for options.
 fn spawn(shell: &str, command: &str, directory: &Path, output: PipeWriter) -> io::Result<Child> {
     Command::new(shell)
         .args(["-c", "--", command])
