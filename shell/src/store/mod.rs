@@ -9,13 +9,17 @@
 
 mod checkpoint;
 mod error;
+mod find;
 #[cfg(test)]
 mod fixture;
+mod info;
 mod load;
 pub mod lock;
 mod open;
 pub mod place;
 mod project;
+mod query;
+mod transcript;
 mod write;
 
 use std::path::{Path, PathBuf};
