@@ -1,0 +1,136 @@
+//! What can go wrong with a store, each as one sentence that says what happened and what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// Why a store could not do what it was asked to. Nothing of a failed write is in the log, unless it is the commit's
+/// own outcome that is unknown.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Other processes kept the log locked for longer than the store waits.
+    #[error("other processes have been writing to {} for more than 2 s; try again", path.display())]
+    Busy {
+        /// The database.
+        path: PathBuf,
+    },
+    /// A newer program has changed the layout of the database.
+    #[error(
+        "{} has layout version {found}, and this hostler knows versions up to {known}; use a newer hostler",
+        path.display()
+    )]
+    Newer {
+        /// The database.
+        path: PathBuf,
+        /// The version that it has.
+        found: i64,
+        /// The newest version that is known here.
+        known: i64,
+    },
+    /// The file is no database, or a damaged one. It is left as it is.
+    #[error("{} is damaged ({source}); move it away to begin with an empty history", path.display())]
+    Corrupt {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// There is no room for more.
+    #[error("there is no room left to write to {}; free some and try again", path.display())]
+    Full {
+        /// The database.
+        path: PathBuf,
+    },
+    /// SQLite failed in another way.
+    #[error("{} cannot be used ({source}); see whether its directory can be read and written", path.display())]
+    Sqlite {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// A record of a known type cannot be read.
+    #[error("record {seq} of the log cannot be read ({source}); start a new session")]
+    Record {
+        /// The record's place in the log.
+        seq: u64,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A row beside the log cannot be read or written as JSON.
+    #[error("the stored {what} of a session cannot be read or written ({source}); start a new session")]
+    Json {
+        /// What the row holds.
+        what: &'static str,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+    /// A file or directory beside the database cannot be used.
+    #[error("cannot {doing} {} ({source}); see whether it can be read and written", path.display())]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// With what.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The directory that state would go to belongs to somebody else, or others can get into it.
+    #[error("{} is not a directory of yours alone; remove it or set XDG_STATE_HOME", path.display())]
+    NotPrivate {
+        /// The directory.
+        path: PathBuf,
+    },
+}
+
+impl StoreError {
+    pub(super) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_path_buf();
+        move |source| StoreError::Io { doing, path, source }
+    }
+
+    fn sqlite(source: rusqlite::Error, path: &Path) -> Self {
+        let path = path.to_path_buf();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                StoreError::Corrupt { path, source }
+            }
+            Some(ErrorCode::DiskFull) => StoreError::Full { path },
+            _ => StoreError::Sqlite { path, source },
+        }
+    }
+}
+
+/// A failure inside the store, before it is known to which file it belongs.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Sql(rusqlite::Error),
+    Store(StoreError),
+}
+
+impl Fault {
+    pub(super) fn json(what: &'static str) -> impl FnOnce(serde_json::Error) -> Self {
+        move |source| Fault::Store(StoreError::Json { what, source })
+    }
+
+    pub(super) fn at(self, path: &Path) -> StoreError {
+        match self {
+            Fault::Sql(source) => StoreError::sqlite(source, path),
+            Fault::Store(error) => error,
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Self {
+        Fault::Sql(error)
+    }
+}
+
+impl From<StoreError> for Fault {
+    fn from(error: StoreError) -> Self {
+        Fault::Store(error)
+    }
+}

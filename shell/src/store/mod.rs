@@ -1,0 +1,137 @@
+//! The log of a workspace on disk: one SQLite database with every record in commit order, tables derived from the
+//! records for lists and search, and snapshots of sessions' states.
+//!
+//! The store keeps and finds; it decides nothing about sessions, turns or runs. What it derives never makes a commit
+//! fail: records are the truth, whatever they say. [`lock`] is what keeps two processes from writing to one session.
+//!
+//! Calls block. A [`Store`] is one connection: it can be sent to another thread and not be shared, and any number of
+//! them, in any number of processes, may have one database open.
+
+mod checkpoint;
+mod error;
+mod find;
+#[cfg(test)]
+mod fixture;
+mod info;
+mod load;
+pub mod lock;
+mod open;
+pub mod place;
+mod project;
+mod query;
+mod transcript;
+mod write;
+
+use std::path::{Path, PathBuf};
+
+use hostler_core::record::Strength;
+use rusqlite::{Connection, Transaction, TransactionBehavior};
+
+pub use error::StoreError;
+pub use load::Loaded;
+pub use write::Committed;
+
+use error::Fault;
+
+/// The name of the database in a workspace's state directory.
+const FILE: &str = "hostler.db";
+
+/// An open log.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    path: PathBuf,
+    log: String,
+    /// The strength that the connection is set to.
+    strength: Strength,
+    /// Whether the database file itself is known to be on the disk.
+    synced: bool,
+    /// Whether a run has ended since the last call of `maintain`.
+    run_ended: bool,
+}
+
+impl Store {
+    /// Opens the log in `dir`, a workspace's state directory; makes both if they are missing. A log that is made gets
+    /// a random name.
+    ///
+    /// Fails if the directory cannot be made or written to, if the database is damaged, if a newer program has changed
+    /// its layout, or if others hold it for more than 2 s. It never deletes or replaces a file that it cannot use.
+    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+        Self::open_as(dir, &uuid::Uuid::new_v4().simple().to_string())
+    }
+
+    /// Opens the log in `dir` like [`Store::open`]; a log that is made gets the name `log`, which must not be empty.
+    pub fn open_as(dir: &Path, log: &str) -> Result<Self, StoreError> {
+        place::make_private(dir).map_err(StoreError::io("make the directory", dir))?;
+        let path = dir.join(FILE);
+        let connection = open::open(&path, log)?;
+        let meta =
+            connection.query_row("SELECT log, synced FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?)));
+        let (log, synced) = meta.map_err(|error| Fault::from(error).at(&path))?;
+        Ok(Self { connection, path, log, strength: Strength::Normal, synced, run_ended: false })
+    }
+
+    /// The log's name: another one after the log was made anew.
+    pub fn log(&self) -> &str {
+        &self.log
+    }
+
+    /// Reads what is committed at one instant.
+    fn reading<T>(&self, body: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
+        let read = || -> Result<T, Fault> {
+            let transaction = self.connection.unchecked_transaction()?;
+            let found = body(&transaction)?;
+            transaction.commit()?;
+            Ok(found)
+        };
+        read().map_err(|fault| fault.at(&self.path))
+    }
+
+    /// Writes all of what `body` writes, or nothing if it fails.
+    fn writing<T>(
+        &mut self,
+        strength: Strength,
+        body: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, StoreError> {
+        self.set_strength(strength).map_err(|fault| fault.at(&self.path))?;
+        let write = || -> Result<T, Fault> {
+            let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
+            let done = body(&transaction)?;
+            transaction.commit()?;
+            Ok(done)
+        };
+        write().map_err(|fault| fault.at(&self.path))
+    }
+
+    /// Within a transaction it could not be changed.
+    fn set_strength(&mut self, strength: Strength) -> Result<(), Fault> {
+        if self.strength != strength {
+            let level = match strength {
+                Strength::Normal => "NORMAL",
+                Strength::Full => "FULL",
+            };
+            self.connection.pragma_update(None, "synchronous", level)?;
+            self.strength = strength;
+        }
+        Ok(())
+    }
+}
+
+/// SQLite's integers are signed. Nothing that is counted here comes near the difference.
+fn int(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn number(int: i64) -> u64 {
+    u64::try_from(int).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_store_can_be_sent_to_another_thread() {
+        fn check<T: Send>() {}
+        check::<super::Store>();
+        check::<super::lock::SessionLock>();
+    }
+}

@@ -1,0 +1,249 @@
+//! Opening a database: its files, its settings and its layout. Several processes may do so at the same instant.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
+
+use super::error::{Fault, StoreError};
+
+/// How long a write waits for those of other processes.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long it pauses between two tries.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// The layouts, each as the step from the one before it; the layout's version is how many steps were made.
+const STEPS: [&str; 1] = [include_str!("schema/v1.sql")];
+
+const KNOWN: i64 = STEPS.len() as i64;
+
+/// Everything that is set once per connection. `fullfsync` matters on macOS only, where an ordinary sync may leave the
+/// data in the drive's cache.
+const SETTINGS: &str = "
+    PRAGMA synchronous = NORMAL;
+    PRAGMA fullfsync = ON;
+    PRAGMA checkpoint_fullfsync = ON;
+    PRAGMA cache_size = -2000;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA wal_autocheckpoint = 1000;
+    PRAGMA journal_size_limit = 1048576;
+";
+
+/// Opens the database at `path`, makes it if it is missing, and brings its layout up to date. A database that is made
+/// here gets the name `log`.
+pub(super) fn open(path: &Path, log: &str) -> Result<Connection, StoreError> {
+    let connection = connect(path).map_err(|fault| fault.at(path))?;
+    if version(&connection).map_err(|fault| fault.at(path))? < KNOWN {
+        patiently(|| use_wal(&connection)).map_err(|fault| fault.at(path))?;
+        migrate(&connection, path, log)?;
+    }
+    refuse_newer(&connection, path)?;
+    connection.execute_batch(SETTINGS).map_err(|error| Fault::from(error).at(path))?;
+    keep_private(path)?;
+    Ok(connection)
+}
+
+/// The file of the write-ahead log beside a database.
+pub(super) fn wal_of(path: &Path) -> PathBuf {
+    beside(path, "-wal")
+}
+
+fn connect(path: &Path) -> Result<Connection, Fault> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_handler(Some(wait_turn()))?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}
+
+fn version(connection: &Connection) -> Result<i64, Fault> {
+    Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+fn refuse_newer(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let found = version(connection).map_err(|fault| fault.at(path))?;
+    if found <= KNOWN {
+        return Ok(());
+    }
+    Err(StoreError::Newer { path: path.to_path_buf(), found, known: KNOWN })
+}
+
+/// The mode of the journal is a property of the file. While a new file is made nothing in it is worth a sync: if power
+/// is lost, it is made again.
+fn use_wal(connection: &Connection) -> Result<(), Fault> {
+    if version(connection)? == 0 {
+        connection.execute_batch("PRAGMA synchronous = OFF")?;
+    }
+    let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if mode != "wal" {
+        connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+    }
+    Ok(())
+}
+
+/// Says whether to try again for a lock that was refused so many times. Even pauses let everybody have a turn; SQLite's
+/// own way of waiting pauses longer and longer, so that newcomers starve those who have waited long.
+fn wait_turn() -> impl FnMut(i32) -> bool + Send + 'static {
+    let mut since = Instant::now();
+    move |tries| {
+        if tries == 0 {
+            since = Instant::now();
+        }
+        let patient = since.elapsed() < PATIENCE;
+        if patient {
+            thread::sleep(PAUSE);
+        }
+        patient
+    }
+}
+
+/// Changing the journal's mode asks for a lock in a way that may be refused at once, without the usual wait.
+fn patiently(mut attempt: impl FnMut() -> Result<(), Fault>) -> Result<(), Fault> {
+    let start = Instant::now();
+    loop {
+        match attempt() {
+            Err(Fault::Sql(error))
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+                    && start.elapsed() < PATIENCE =>
+            {
+                thread::sleep(PAUSE);
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
+/// Of several processes that get here at once, the first one does the work and the others find it done.
+fn migrate(connection: &Connection, path: &Path, log: &str) -> Result<(), StoreError> {
+    let work = || -> Result<(), Fault> {
+        let write = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
+        let found = version(&write)?;
+        for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
+            write.execute_batch(step)?;
+        }
+        if found == 0 {
+            write.execute("INSERT INTO meta (one, log, seq, synced) VALUES (1, ?1, 0, 0)", [log])?;
+        }
+        if found < KNOWN {
+            write.pragma_update(None, "user_version", KNOWN)?;
+        }
+        Ok(write.commit()?)
+    };
+    work().map_err(|fault| fault.at(path))
+}
+
+/// SQLite makes the database as the umask says, and the files beside it like the database.
+fn keep_private(path: &Path) -> Result<(), StoreError> {
+    for file in [path.to_path_buf(), wal_of(path), beside(path, "-shm")] {
+        let open_to_others = fs::metadata(&file).is_ok_and(|found| found.mode() & 0o077 != 0);
+        if open_to_others {
+            let private = fs::Permissions::from_mode(0o600);
+            fs::set_permissions(&file, private).map_err(StoreError::io("make private", &file))?;
+        }
+    }
+    Ok(())
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_os_string();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::super::fixture::{self, DB};
+    use super::super::{Store, StoreError};
+    use super::*;
+    use hostler_core::record::Strength;
+
+    #[test]
+    fn a_new_database_is_private_and_set_up() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path().join("a/b");
+        let store = Store::open(&dir).unwrap();
+        assert_eq!(fs::metadata(&dir).unwrap().mode() & 0o777, 0o700);
+        for name in ["", "-wal", "-shm"] {
+            let file = beside(&dir.join(DB), name);
+            assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o600, "{}", file.display());
+        }
+        let pragma = |name| -> String {
+            store
+                .connection
+                .query_row(&format!("SELECT \"{name}\" || '' FROM pragma_{name}"), [], |row| row.get(0))
+                .unwrap()
+        };
+        assert_eq!(pragma("journal_mode"), "wal");
+        assert_eq!((pragma("synchronous").as_str(), pragma("cache_size").as_str()), ("1", "-2000"));
+    }
+
+    #[test]
+    fn a_log_keeps_its_name() {
+        let temp = tempfile::tempdir().unwrap();
+        let name = Store::open_as(temp.path(), "first").unwrap().log().to_string();
+        assert_eq!(name, "first");
+        assert_eq!(Store::open(temp.path()).unwrap().log(), "first");
+        let other = tempfile::tempdir().unwrap();
+        assert_ne!(Store::open(other.path()).unwrap().log(), "first");
+    }
+
+    #[test]
+    fn many_may_make_it_at_once() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path().join("new");
+        let start = std::sync::Barrier::new(20);
+        let open = |number: u32| {
+            start.wait();
+            let mut store = Store::open(&dir).unwrap();
+            let session = format!("s{number}");
+            let committed = store.commit(&[fixture::created(&session, 1)], Strength::Normal).unwrap();
+            (store.log().to_string(), committed.first().map(|one| one.seq))
+        };
+        let all: Vec<_> = thread::scope(|scope| {
+            let open = &open;
+            let threads: Vec<_> = (0..20).map(|number| scope.spawn(move || open(number))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let logs: BTreeSet<_> = all.iter().map(|(log, _)| log).collect();
+        let seqs: BTreeSet<_> = all.iter().filter_map(|(_, seq)| *seq).collect();
+        assert_eq!(logs.len(), 1);
+        assert_eq!(seqs, (1..=20).collect());
+    }
+
+    #[test]
+    fn a_newer_layout_is_refused_and_left_alone() {
+        let temp = tempfile::tempdir().unwrap();
+        drop(Store::open(temp.path()).unwrap());
+        let path = temp.path().join(DB);
+        let newer = Connection::open(&path).unwrap();
+        newer.execute_batch("PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+        drop(newer);
+        let before = fs::read(&path).unwrap();
+
+        let error = Store::open(temp.path()).unwrap_err();
+        assert!(matches!(error, StoreError::Newer { found: 99, known: KNOWN, .. }), "{error}");
+        assert!(error.to_string().contains("version 99"), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn what_is_no_database_is_an_error_and_kept() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join(DB);
+        let noise = b"this is no database ".repeat(500);
+        fs::write(&path, &noise).unwrap();
+        let error = Store::open(temp.path()).unwrap_err();
+        assert!(matches!(error, StoreError::Corrupt { .. }), "{error}");
+        assert_eq!(fs::read(&path).unwrap(), noise);
+    }
+}
