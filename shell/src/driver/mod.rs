@@ -40,7 +40,7 @@ const INBOX: usize = 1024;
 
 /// What reaches a driver.
 #[derive(Debug)]
-pub enum Message {
+pub(crate) enum Message {
     /// An outcome of an effect.
     Input(Input),
     /// The lock of a session, which was waited for.

@@ -14,8 +14,8 @@ impl Driver {
     pub(super) fn open_session(&mut self, session: SessionId) {
         match lock::try_take(&self.setup.dir, &session, self.setup.clock.now()) {
             Ok(Taken::Mine(lock)) => {
-                let input = self.locked(session, Ok(lock));
-                self.pending.extend(input);
+                let input = self.load(session, Ok(lock));
+                self.pending.push_back(input);
             }
             Ok(Taken::Held(holder)) => {
                 self.wait_for(session.clone());
@@ -42,9 +42,10 @@ impl Driver {
 
     /// A lock has come: the session is read, unless nobody wants it any more.
     pub(super) fn locked(&mut self, session: SessionId, lock: Result<SessionLock, String>) -> Option<Input> {
-        if !self.jobs.opened(&session) {
-            return None;
-        }
+        self.jobs.opened(&session).then(|| self.load(session, lock))
+    }
+
+    fn load(&mut self, session: SessionId, lock: Result<SessionLock, String>) -> Input {
         let opened = match lock {
             Err(why) => Opened::Failed(why),
             Ok(lock) => match read(&self.setup.store, &session) {
@@ -55,7 +56,7 @@ impl Driver {
                 }
             },
         };
-        Some(Input::SessionOpened { session, opened })
+        Input::SessionOpened { session, opened }
     }
 
     /// Answers a query from what is committed.

@@ -10,7 +10,7 @@ use hostler_core::provider::chat::{ChatDecoder, body, error_from_response};
 use super::{Model, Sink};
 
 /// Where chat completions are served.
-pub const OPENAI: &str = "https://api.openai.com/v1";
+const OPENAI: &str = "https://api.openai.com/v1";
 
 /// How many bytes of an error's body are read.
 const ERROR_BYTES: usize = 64 << 10;
@@ -105,7 +105,7 @@ async fn exchange(request: reqwest::RequestBuilder, sink: &Sink) -> Result<(), C
 
 /// Passes the stream on until the answer is complete, broken or over.
 async fn follow(mut response: reqwest::Response, sink: &Sink) -> Result<(), CallError> {
-    let mut decoder = ChatDecoder::new();
+    let mut decoder = ChatDecoder::default();
     let mut events = Vec::new();
     loop {
         let chunk = response.chunk().await;
