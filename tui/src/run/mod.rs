@@ -73,7 +73,8 @@ impl Run {
         let cwd = std::env::current_dir().map(|dir| dir.display().to_string()).unwrap_or_default();
         let warning = place.as_ref().ok().and_then(|place| place.warning.clone());
         let options = options(args, cwd, warning);
-        let signals = Signals::watch().map_err(|error| Failure::error(format!("Signals cannot be watched ({error}).")))?;
+        let signals = Signals::watch()
+            .map_err(|error| Failure::error(format!("Signals cannot be watched ({error}).")))?;
         Ok(Self {
             machine: Headless::new(options, clock.now()),
             clock,
