@@ -14,6 +14,7 @@ mod cancel;
 mod durable;
 mod entry;
 mod live;
+mod repetition;
 mod retry;
 mod settings;
 mod settle;
@@ -41,6 +42,7 @@ pub use durable::{
     ClosedPrompt, Durable, FOLD_VERSION, OpenPrompt, Phase, Turn, add_totals, snapshot_is_due,
 };
 pub use live::Live;
+pub use repetition::Trail;
 pub use settings::Settings;
 
 /// The state of one session, and its decisions.

@@ -159,6 +159,9 @@ impl Session {
             Some(TurnOutcome::Completed)
         } else if turn.denied_steps >= self.settings.denied_steps {
             Some(TurnOutcome::Denied)
+        } else if turn.trail.is_circle() {
+            let text = "The model repeats the same calls without getting anywhere; say what it should do differently.";
+            Some(TurnOutcome::Limited(Reason::Repetition, text.to_string()))
         } else {
             None
         }

@@ -69,7 +69,8 @@ impl Driver {
                     self.requests += 1;
                     let id = RequestId(self.requests);
                     self.replies.insert(id, reply);
-                    batch.inputs.push(Input::Request { id, command });
+                    let taken = self.taken(&command);
+                    batch.inputs.push(Input::Request { id, command, taken });
                 }
             },
             Message::Subscribe { from, reply } => {
