@@ -37,7 +37,9 @@ use crate::record::{CancelScope, Reason, Record};
 use crate::time::{Deadline, Timestamp, earliest};
 use crate::tools::{Intent, ToolInput};
 
-pub use durable::{snapshot_is_due, ClosedPrompt, Durable, FOLD_VERSION, OpenPrompt, Phase, Turn, add_totals};
+pub use durable::{
+    ClosedPrompt, Durable, FOLD_VERSION, OpenPrompt, Phase, Turn, add_totals, snapshot_is_due,
+};
 pub use live::Live;
 pub use settings::Settings;
 
@@ -314,3 +316,6 @@ pub(crate) fn push_effect<E: crate::machine::Effect>(
         out.push(wrap(owned));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,3 @@
+//! One session from the outside: what each input leads to, in each state in which it can come.
+
+mod admission;
