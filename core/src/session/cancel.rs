@@ -32,19 +32,15 @@ impl Session {
         out.effects.push(Effect::Reply { to, reply: Box::new(Reply::Cancelled { runs }) });
     }
 
-    /// The open prompts that the scope covers. A prompt that joined another run's turn is part of that.
+    /// The open prompts that the scope covers. A prompt that joined another run's turn ends with that run, and only so.
     fn covered(&self, scope: &CancelScope) -> Vec<(u64, PromptId, RunId)> {
-        let all = self.durable.open.iter().map(|(sequence, open)| {
-            let run = match (&self.durable.turn, open.phase) {
-                (Some(turn), Phase::InTurn) => turn.run.clone(),
-                _ => open.prompt.run_id(),
-            };
-            (*sequence, open.prompt.id.clone(), run)
+        let all = self.durable.open.iter();
+        let covered = all.filter(|(_, open)| match (scope, open.phase, &self.durable.turn) {
+            (CancelScope::Session, _, _) => true,
+            (CancelScope::Run(run), Phase::InTurn, Some(turn)) => turn.run == *run,
+            (CancelScope::Run(run), _, _) => open.prompt.run_id() == *run,
         });
-        match scope {
-            CancelScope::Session => all.collect(),
-            CancelScope::Run(run) => all.filter(|(_, _, own)| own == run).collect(),
-        }
+        covered.map(|(sequence, open)| (*sequence, open.prompt.id.clone(), open.prompt.run_id())).collect()
     }
 
     fn cancel_waiting(
