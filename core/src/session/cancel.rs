@@ -104,9 +104,9 @@ impl Session {
 
     /// Gives up the tools of a cancelled turn that have not ended in time.
     pub(super) fn tick_settle(&mut self, now: Timestamp, out: &mut Decisions) {
+        let Some(reason) = self.durable.turn.as_ref().and_then(|turn| turn.cancelling) else { return };
         if self.live.settle.is_some_and(|at| at <= now) {
-            self.live.tools.clear();
-            self.settle_if_done(now, out);
+            self.finish_turn(now, TurnOutcome::Cancelled(reason), out);
         }
     }
 
