@@ -110,13 +110,14 @@ impl Session {
         }
     }
 
-    /// Gives back every prompt that is queued.
+    /// Gives back every prompt that is queued, and lets what they held back begin.
     pub(super) fn clear_queue(&mut self, now: Timestamp, to: RequestId, out: &mut Decisions) {
         let queued = self.durable.open.iter().filter(|(_, open)| open.phase == Phase::Queued);
         let queued: Vec<_> = queued.map(|(sequence, open)| (*sequence, open.prompt.id.clone())).collect();
         for (sequence, _) in &queued {
             self.return_prompt(now, *sequence, (ReturnReason::Cleared, Reason::Returned), out);
         }
+        self.advance(now, out);
         let prompts = queued.into_iter().map(|(_, prompt)| prompt).collect();
         out.effects.push(Effect::Reply { to, reply: Box::new(Reply::Cleared { prompts }) });
     }
