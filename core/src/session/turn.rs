@@ -87,7 +87,7 @@ impl Session {
             self.durable.open.values().filter(joins).map(|open| open.prompt.id.clone()).collect();
         for prompt in prompts {
             if let Some((sequence, _)) = self.durable.find_open(&prompt) {
-                self.live.prepared.remove(&sequence);
+                self.call_off(sequence, out);
             }
             let message = self.next_message();
             self.record(now, Record::PromptFolded { prompt, turn, message }, out);
