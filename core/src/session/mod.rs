@@ -318,3 +318,6 @@ pub(crate) fn push_effect<E: crate::machine::Effect>(
         out.push(wrap(owned));
     }
 }
+
+#[cfg(test)]
+mod tests;
