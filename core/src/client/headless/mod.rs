@@ -143,6 +143,8 @@ pub struct Headless {
     lines: u64,
     cursor: Option<EventId>,
     turn: Option<TurnId>,
+    /// Whether that turn sums the conversation up.
+    summing_up: bool,
     /// The texts of the run's messages that have some.
     answer: Option<(MessageId, String)>,
     /// The calls of the step that is under way: name and arguments.
@@ -213,6 +215,7 @@ impl Headless {
             lines: 0,
             cursor: None,
             turn: None,
+            summing_up: false,
             answer: None,
             calls: BTreeMap::new(),
             closed: false,

@@ -3,3 +3,4 @@
 mod admission;
 mod cancel;
 mod queue;
+mod summary;
