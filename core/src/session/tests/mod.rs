@@ -3,3 +3,8 @@
 mod admission;
 mod cancel;
 mod queue;
+mod recovery;
+mod retries;
+mod steps;
+mod streaming;
+mod tools;
