@@ -368,3 +368,5 @@ fn reply(to: RequestId, reply: Reply) -> Effect {
     Effect::Reply { to, reply: Box::new(reply) }
 }
 
+#[cfg(test)]
+mod tests;
