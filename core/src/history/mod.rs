@@ -142,8 +142,10 @@ impl Projection<'_> {
         if !own.is_empty() && self.used.insert(own.clone()) {
             return own;
         }
-        let ours = format!("call_{}", call.id).replace('.', "_");
-        self.used.insert(ours.clone());
+        let mut ours = format!("call_{}", call.id).replace('.', "_");
+        while !self.used.insert(ours.clone()) {
+            ours.push('_');
+        }
         ours
     }
 }
