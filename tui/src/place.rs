@@ -43,5 +43,7 @@ impl Place {
 
 fn current_dir() -> Result<PathBuf, String> {
     let here = std::env::current_dir().and_then(|dir| dir.canonicalize());
-    here.map_err(|error| format!("The current directory cannot be used ({error}); change to one that exists."))
+    here.map_err(|error| {
+        format!("The current directory cannot be used ({error}); change to one that exists.")
+    })
 }

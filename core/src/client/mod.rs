@@ -4,6 +4,7 @@ mod calendar;
 mod exit;
 mod headless;
 mod lines;
+mod live;
 mod text;
 
 pub use calendar::rfc3339;

@@ -118,8 +118,9 @@ impl Session {
     pub(super) fn attempt_failed(&mut self, now: Timestamp, error: CallError, out: &mut Decisions) {
         self.flush(now, out);
         let Some((message, _)) = self.durable.current() else { return };
-        let Some(call) = self.live.call.as_ref() else { return };
-        let (attempt, usage) = (call.attempt, call.assembly.usage);
+        let Some(call) = self.live.call.as_mut() else { return };
+        // What it used is on record with its failure, and not once more with the message.
+        let (attempt, usage) = (call.attempt, core::mem::take(&mut call.assembly.usage));
         let max_wait = self.terms().map_or(MAX_WAIT_HEADLESS, |terms| terms.max_wait);
         let verdict = retry::decide(&error, attempt.attempt, max_wait, &self.settings);
         let retry_after = match &verdict {

@@ -20,6 +20,8 @@ use crate::prompt::Prompt;
 use crate::record::{CancelScope, Parent, Reason, Record, RunFinished, Totals};
 use crate::time::Timestamp;
 
+use super::repetition::Trail;
+
 /// The version of the fold. A snapshot of another version is not used; the log is folded anew.
 pub const FOLD_VERSION: u32 = 1;
 
@@ -119,6 +121,8 @@ pub struct Turn {
     pub cancelling: Option<Reason>,
     /// How many steps in a row consisted of nothing but denied calls.
     pub denied_steps: u32,
+    /// What its last steps did.
+    pub trail: Trail,
     /// The last message with text.
     pub answer: Option<MessageId>,
     /// What it has used.
@@ -281,6 +285,7 @@ impl Durable {
             usage: Usage::default(),
             cancelling: None,
             denied_steps: 0,
+            trail: Trail::default(),
             answer: None,
             totals: Totals::default(),
         });
@@ -354,8 +359,12 @@ impl Durable {
     }
 
     fn finish_step(&mut self, usage: &Usage, cost: Option<u64>, context: u64) {
-        let denied = self.current().is_some_and(|(_, answer)| all_denied(answer));
+        let answer = self.current().map(|(_, answer)| answer.clone());
+        let denied = answer.as_ref().is_some_and(all_denied);
         self.with_turn(|turn| {
+            if let Some(answer) = &answer {
+                turn.trail.add(answer);
+            }
             turn.message = None;
             turn.usage = Usage::default();
             turn.denied_steps = if denied { turn.denied_steps + 1 } else { 0 };

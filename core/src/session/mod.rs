@@ -14,6 +14,7 @@ mod cancel;
 mod durable;
 mod entry;
 mod live;
+mod repetition;
 mod retry;
 mod settings;
 mod settle;
@@ -37,8 +38,11 @@ use crate::record::{CancelScope, Reason, Record};
 use crate::time::{Deadline, Timestamp, earliest};
 use crate::tools::{Intent, ToolInput};
 
-pub use durable::{snapshot_is_due, ClosedPrompt, Durable, FOLD_VERSION, OpenPrompt, Phase, Turn, add_totals};
+pub use durable::{
+    ClosedPrompt, Durable, FOLD_VERSION, OpenPrompt, Phase, Turn, add_totals, snapshot_is_due,
+};
 pub use live::Live;
+pub use repetition::Trail;
 pub use settings::Settings;
 
 /// The state of one session, and its decisions.
@@ -314,3 +318,6 @@ pub(crate) fn push_effect<E: crate::machine::Effect>(
         out.push(wrap(owned));
     }
 }
+
+#[cfg(test)]
+mod tests;

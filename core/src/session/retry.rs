@@ -19,11 +19,11 @@ pub(super) enum Verdict {
 
 /// Decides about the how-manieth attempt (from 1) that failed so.
 pub(super) fn decide(error: &CallError, attempt: u32, max_wait: u64, settings: &Settings) -> Verdict {
-    if !is_passing(error) || attempt >= settings.attempts {
-        return Verdict::End(TurnOutcome::Failed(explain(error, attempt)));
-    }
-    match error.retry_after {
+    match error.retry_after.filter(|_| is_passing(error)) {
         Some(wait) if wait > max_wait => Verdict::End(too_long(error, wait, max_wait)),
+        _ if !is_passing(error) || attempt >= settings.attempts => {
+            Verdict::End(TurnOutcome::Failed(explain(error, attempt)))
+        }
         Some(wait) => Verdict::Retry(wait),
         None => Verdict::Retry(settings.backoff.saturating_mul(1 << (attempt - 1).min(16))),
     }

@@ -87,7 +87,7 @@ impl Session {
             self.durable.open.values().filter(joins).map(|open| open.prompt.id.clone()).collect();
         for prompt in prompts {
             if let Some((sequence, _)) = self.durable.find_open(&prompt) {
-                self.live.prepared.remove(&sequence);
+                self.call_off(sequence, out);
             }
             let message = self.next_message();
             self.record(now, Record::PromptFolded { prompt, turn, message }, out);
@@ -134,10 +134,12 @@ impl Session {
     /// Records that the step is over and what it used.
     pub(super) fn close_step(&mut self, now: Timestamp, out: &mut Decisions) {
         let Some(turn) = self.durable.turn.as_ref().filter(|turn| turn.message.is_some()) else { return };
-        let (step, usage) = (turn.step_id(), turn.usage);
+        let (step, usage, before) = (turn.step_id(), turn.usage, turn.totals.context);
         let prices = self.durable.preparation.as_ref().and_then(|preparation| preparation.prices);
         let cost = prices.map(|prices| prices.cost(&usage));
-        self.record(now, Record::StepFinished { step, usage, cost, context: usage.context() }, out);
+        // Of an answer that was broken off often nothing is known; the conversation is not empty for that.
+        let context = if usage.context() > 0 { usage.context() } else { before };
+        self.record(now, Record::StepFinished { step, usage, cost, context }, out);
     }
 
     /// How the turn ends after that step; none if it goes on.
@@ -159,6 +161,9 @@ impl Session {
             Some(TurnOutcome::Completed)
         } else if turn.denied_steps >= self.settings.denied_steps {
             Some(TurnOutcome::Denied)
+        } else if turn.trail.is_circle() {
+            let text = "The model repeats the same calls without getting anywhere; say what it should do differently.";
+            Some(TurnOutcome::Limited(Reason::Repetition, text.to_string()))
         } else {
             None
         }

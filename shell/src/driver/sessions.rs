@@ -1,9 +1,9 @@
 //! Sessions on disk: their locks, their logs folded, their snapshots, and answers to queries.
 
 use hostler_core::ids::SessionId;
-use hostler_core::protocol::{Activity, Query, Refusal, RefusalKind, Reply};
+use hostler_core::protocol::{Activity, Command, Query, Refusal, RefusalKind, Reply};
 use hostler_core::session::{Durable, FOLD_VERSION, snapshot_is_due};
-use hostler_core::workspace::{Input, Opened};
+use hostler_core::workspace::{Input, Opened, RunOwner};
 
 use super::{Driver, Message};
 use crate::store::lock::{self, SessionLock, Taken};
@@ -14,8 +14,8 @@ impl Driver {
     pub(super) fn open_session(&mut self, session: SessionId) {
         match lock::try_take(&self.setup.dir, &session, self.setup.clock.now()) {
             Ok(Taken::Mine(lock)) => {
-                let input = self.locked(session, Ok(lock));
-                self.pending.extend(input);
+                let input = self.load(session, Ok(lock));
+                self.pending.push_back(input);
             }
             Ok(Taken::Held(holder)) => {
                 self.wait_for(session.clone());
@@ -42,9 +42,10 @@ impl Driver {
 
     /// A lock has come: the session is read, unless nobody wants it any more.
     pub(super) fn locked(&mut self, session: SessionId, lock: Result<SessionLock, String>) -> Option<Input> {
-        if !self.jobs.opened(&session) {
-            return None;
-        }
+        self.jobs.opened(&session).then(|| self.load(session, lock))
+    }
+
+    fn load(&mut self, session: SessionId, lock: Result<SessionLock, String>) -> Input {
         let opened = match lock {
             Err(why) => Opened::Failed(why),
             Ok(lock) => match read(&self.setup.store, &session) {
@@ -55,7 +56,14 @@ impl Driver {
                 }
             },
         };
-        Some(Input::SessionOpened { session, opened })
+        Input::SessionOpened { session, opened }
+    }
+
+    /// Whose the run id is that a command asks for. A log that cannot be read is noticed when it is written to.
+    pub(super) fn taken(&self, command: &Command) -> Option<RunOwner> {
+        let Command::Submit { prompt, .. } = command else { return None };
+        let (session, prompt) = self.setup.store.run_prompt(prompt.run.as_ref()?).ok()??;
+        Some(RunOwner { session, prompt })
     }
 
     /// Answers a query from what is committed.

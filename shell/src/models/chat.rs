@@ -10,7 +10,7 @@ use hostler_core::provider::chat::{ChatDecoder, body, error_from_response};
 use super::{Model, Sink};
 
 /// Where chat completions are served.
-pub const OPENAI: &str = "https://api.openai.com/v1";
+const OPENAI: &str = "https://api.openai.com/v1";
 
 /// How many bytes of an error's body are read.
 const ERROR_BYTES: usize = 64 << 10;
@@ -51,7 +51,12 @@ pub(super) struct Chat {
 }
 
 impl Model for Chat {
-    fn call(&self, request: ModelRequest, _attempt: u32, sink: Sink) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn call(
+        &self,
+        request: ModelRequest,
+        _attempt: u32,
+        sink: Sink,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let request = self.request(&request);
         Box::pin(async move {
             let end = match request {
@@ -74,7 +79,8 @@ impl Chat {
         let url = self.endpoint.url();
         let client = self.client.get_or_init(|| client(&url)).as_ref();
         let client = client.map_err(|why| error(CallErrorKind::Protocol, why))?;
-        let mut post = client.post(url).header("content-type", "application/json").header("accept", "text/event-stream");
+        let mut post =
+            client.post(url).header("content-type", "application/json").header("accept", "text/event-stream");
         if let Some(key) = &self.endpoint.key {
             post = post.bearer_auth(key);
         }
@@ -105,7 +111,7 @@ async fn exchange(request: reqwest::RequestBuilder, sink: &Sink) -> Result<(), C
 
 /// Passes the stream on until the answer is complete, broken or over.
 async fn follow(mut response: reqwest::Response, sink: &Sink) -> Result<(), CallError> {
-    let mut decoder = ChatDecoder::new();
+    let mut decoder = ChatDecoder::default();
     let mut events = Vec::new();
     loop {
         let chunk = response.chunk().await;

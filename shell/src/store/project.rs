@@ -6,7 +6,7 @@
 use hostler_core::content::{
     AssistantMessage, Block, Finish, Message, MessageBody, ToolOutcome, UserMessage,
 };
-use hostler_core::ids::{CallId, MessageId, PromptId, RunId, StepId};
+use hostler_core::ids::{CallId, MessageId, PromptId, RunId, StepId, TurnId};
 use hostler_core::machine::Entry;
 use hostler_core::model::ModelRef;
 use hostler_core::prompt::Prompt;
@@ -29,11 +29,11 @@ pub(super) fn apply(write: &Connection, session: i64, seq: u64, entry: &Entry) -
     match &entry.record {
         Record::SessionCreated { title, parent } => row.created(title, parent.as_ref()),
         Record::PromptAccepted { sequence, prompt } => row.accepted(*sequence, prompt),
-        Record::PromptFolded { prompt, message, .. } => row.folded(prompt, *message),
+        Record::PromptFolded { prompt, turn, message } => row.folded(*turn, prompt, *message),
         Record::PromptReturned { prompt, .. } => row.fate(prompt, "returned"),
-        Record::TurnStarted { run, prompt, message, .. } => row.turn(run, prompt, *message),
+        Record::TurnStarted { turn, run, prompt, message } => row.turn(*turn, run, prompt, *message),
         Record::StepStarted { step, message, model } => row.step(*step, *message, model),
-        Record::MessageFinished { message, blocks, finish } => row.finished(*message, blocks, finish),
+        Record::MessageFinished { message, blocks, finish, .. } => row.finished(*message, blocks, finish),
         Record::ToolCallFinished { message, call, outcome, .. } => row.outcome(*message, *call, outcome),
         Record::RunFinished(finished) => row.run_finished(finished),
         Record::PromptQueued { .. }
@@ -87,9 +87,9 @@ impl Row<'_> {
         Ok(())
     }
 
-    fn folded(&self, prompt: &PromptId, message: MessageId) -> Result<(), Fault> {
+    fn folded(&self, turn: TurnId, prompt: &PromptId, message: MessageId) -> Result<(), Fault> {
         self.fate(prompt, "folded")?;
-        self.user_message(prompt, message)
+        self.user_message(turn, prompt, message)
     }
 
     fn fate(&self, prompt: &PromptId, fate: &str) -> Result<(), Fault> {
@@ -101,15 +101,15 @@ impl Row<'_> {
     }
 
     /// A run may have several turns; the first one is where the run begins.
-    fn turn(&self, run: &RunId, prompt: &PromptId, message: MessageId) -> Result<(), Fault> {
+    fn turn(&self, turn: TurnId, run: &RunId, prompt: &PromptId, message: MessageId) -> Result<(), Fault> {
         self.run_sql(
             "UPDATE sessions SET latest_run = ?2, run_seq = ?3 WHERE key = ?1 AND latest_run IS NOT ?2",
             params![self.session, run.as_str(), self.seq],
         )?;
-        self.user_message(prompt, message)
+        self.user_message(turn, prompt, message)
     }
 
-    fn user_message(&self, prompt: &PromptId, message: MessageId) -> Result<(), Fault> {
+    fn user_message(&self, turn: TurnId, prompt: &PromptId, message: MessageId) -> Result<(), Fault> {
         self.run_sql(
             "UPDATE runs SET message = ?3 WHERE session = ?1 AND prompt = ?2",
             params![self.session, prompt.as_str(), int(message.0)],
@@ -124,7 +124,7 @@ impl Row<'_> {
         let attachments = from_json("attachments", &attachments)?;
         self.insert_message(
             message,
-            MessageBody::User(UserMessage { prompt: prompt.clone(), text, attachments }),
+            MessageBody::User(UserMessage { turn, prompt: prompt.clone(), text, attachments }),
         )
     }
 

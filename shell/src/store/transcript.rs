@@ -115,11 +115,16 @@ mod tests {
         }
     }
 
-    fn user(id: u64, prompt: &str) -> Message {
+    fn user(id: u64, turn: u32, prompt: &str) -> Message {
         let (prompt, text) = (PromptId::new(prompt), format!("say {prompt}"));
         Message {
             id: MessageId(id),
-            body: MessageBody::User(UserMessage { prompt, text, attachments: Vec::new() }),
+            body: MessageBody::User(UserMessage {
+                turn: TurnId(turn),
+                prompt,
+                text,
+                attachments: Vec::new(),
+            }),
         }
     }
 
@@ -149,9 +154,9 @@ mod tests {
         let entries = [fixture::run("s", "one", 1), fixture::run("s", "two", 2)].concat();
         let says = |run: &str| vec![Block::Text(format!("{run} said"))];
         let expected = [
-            user(1, "one"),
+            user(1, 1, "one"),
             answer(2, 1, says("one"), Some(Finish::EndTurn)),
-            user(3, "two"),
+            user(3, 2, "two"),
             answer(4, 2, says("two"), Some(Finish::EndTurn)),
         ];
         check(&entries, &expected);
@@ -170,7 +175,7 @@ mod tests {
         let mut done = fixture::call(1, 2);
         done.outcome = Some(ToolOutcome::text(ToolStatus::Ok, "done"));
         let expected = vec![Block::Call(fixture::call(1, 1)), Block::Call(done)];
-        check(&entries, &[user(1, "p"), answer(2, 1, expected, Some(Finish::ToolUse))]);
+        check(&entries, &[user(1, 1, "p"), answer(2, 1, expected, Some(Finish::ToolUse))]);
     }
 
     #[test]
@@ -183,7 +188,7 @@ mod tests {
             reasoning(2, 4, "void"),
             fixture::attempt_failed("s", 1, 2),
         ];
-        check(&entries, &[user(1, "p"), answer(2, 1, Vec::new(), None)]);
+        check(&entries, &[user(1, 1, "p"), answer(2, 1, Vec::new(), None)]);
         entries.extend([
             reasoning(2, 3, "be"),
             fixture::text("s", 2, "Hel"),
@@ -193,10 +198,10 @@ mod tests {
         ]);
         let because = Reasoning { text: "because".to_string(), opaque: None };
         let streamed = vec![Block::Text("Hello".to_string()), Block::Reasoning(because)];
-        check(&entries, &[user(1, "p"), answer(2, 1, streamed, None)]);
+        check(&entries, &[user(1, 1, "p"), answer(2, 1, streamed, None)]);
         let says = vec![Block::Text("Hello!".to_string())];
         entries.push(fixture::finished("s", 2, says.clone(), Finish::Cancelled));
-        check(&entries, &[user(1, "p"), answer(2, 1, says, Some(Finish::Cancelled))]);
+        check(&entries, &[user(1, 1, "p"), answer(2, 1, says, Some(Finish::Cancelled))]);
     }
 
     #[test]
@@ -210,7 +215,7 @@ mod tests {
             fixture::entry("s", folded),
             fixture::run_finished("s", "p"),
         ];
-        check(&entries, &[user(1, "p"), user(2, "q")]);
+        check(&entries, &[user(1, 1, "p"), user(2, 1, "q")]);
     }
 
     #[test]
@@ -224,6 +229,7 @@ mod tests {
             fixture::run_finished("s", "never begun"),
         ];
         let empty = UserMessage {
+            turn: TurnId(1),
             prompt: PromptId::new("never accepted"),
             text: String::new(),
             attachments: Vec::new(),

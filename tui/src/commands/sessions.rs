@@ -17,7 +17,9 @@ const SHORT: usize = 8;
 pub(crate) fn sessions(command: &Sessions) -> Result<ExitCode, Failure> {
     match command {
         Sessions::List { json: as_json, limit } => ask(|ask| {
-            let Reply::Sessions(sessions) = ask(Query::Sessions { limit: *limit })? else { return Err(unexpected()) };
+            let Reply::Sessions(sessions) = ask(Query::Sessions { limit: *limit })? else {
+                return Err(unexpected());
+            };
             if *as_json {
                 let lines: Result<Vec<_>, _> = sessions.iter().map(json).collect();
                 print(&lines?.concat())

@@ -38,7 +38,7 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let runtime = runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
     let code = runtime.block_on(async {
         let run = Run::new(&args)?;
-        Ok::<u8, Failure>(run.to_its_end(args).await)
+        Ok::<u8, Failure>(run.until_over(args).await)
     })?;
     // Threads that wait for a lock or for standard input cannot be ended; they go with the process.
     runtime.shutdown_background();
@@ -64,7 +64,6 @@ struct Run {
 enum Woken {
     Input(Input),
     Written,
-    Nothing,
 }
 
 impl Run {
@@ -74,7 +73,8 @@ impl Run {
         let cwd = std::env::current_dir().map(|dir| dir.display().to_string()).unwrap_or_default();
         let warning = place.as_ref().ok().and_then(|place| place.warning.clone());
         let options = options(args, cwd, warning);
-        let signals = Signals::watch().map_err(|error| Failure::error(format!("Signals cannot be watched ({error}).")))?;
+        let signals = Signals::watch()
+            .map_err(|error| Failure::error(format!("Signals cannot be watched ({error}).")))?;
         Ok(Self {
             machine: Headless::new(options, clock.now()),
             clock,
@@ -89,16 +89,17 @@ impl Run {
         })
     }
 
-    async fn to_its_end(mut self, args: RunArgs) -> u8 {
+    async fn until_over(mut self, args: RunArgs) -> u8 {
         self.feed(Input::Begin).await;
         let mut prompt = prompt::read(args.prompt, args.stdin);
         while self.code.is_none() {
+            let room = self.output.ready();
             let woken = tokio::select! {
                 biased;
                 signal = self.signals.next() => Woken::Input(Input::Signal(signal)),
                 () = self.output.closed() => Woken::Input(Input::OutputClosed),
                 () = wait(&self.clock, self.machine.deadline()) => Woken::Input(Input::Tick),
-                () = self.output.ready(), if !self.queue.is_empty() => Woken::Written,
+                () = room, if !self.queue.is_empty() => Woken::Written,
                 reply = ready(&mut self.reply) => self.answered(reply),
                 (text, warning) = prompt.ready() => Woken::Input(Input::Ready { text, warning }),
                 event = next(&mut self.events), if self.queue.len() < QUEUED => match event {
@@ -109,7 +110,6 @@ impl Run {
             match woken {
                 Woken::Input(input) => self.feed(input).await,
                 Woken::Written => self.write(),
-                Woken::Nothing => {}
             }
         }
         self.finish().await

@@ -45,10 +45,13 @@ impl Output {
     }
 
     /// Ends when there is room for a piece.
-    pub(super) async fn ready(&self) {
-        if let Some(pieces) = &self.pieces {
-            // Room and nobody to read it are both reasons to go on.
-            let _ = pieces.reserve().await;
+    pub(super) fn ready(&self) -> impl Future<Output = ()> + use<> {
+        let pieces = self.pieces.clone();
+        async move {
+            if let Some(pieces) = pieces {
+                // Room and nobody to read it are both reasons to go on.
+                let _ = pieces.reserve().await;
+            }
         }
     }
 
