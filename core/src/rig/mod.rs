@@ -214,7 +214,7 @@ impl Rig {
     pub(crate) fn request(&mut self, command: Command) -> (RequestId, Input) {
         self.requests += 1;
         let id = RequestId(self.requests);
-        (id, Input::Request { id, command })
+        (id, Input::Request { id, command, taken: None })
     }
 
     /// What a session's log amounts to, folded as it went.
