@@ -27,14 +27,20 @@ pub(crate) fn delta_text() -> String {
     DELTA.repeat(DELTAS)
 }
 
-/// As many answers that call `bash`, and one that ends it.
+/// As many answers that call `bash`, and one that ends it. Every call and its result is another one, because a model that
+/// goes round in circles is stopped.
 pub(crate) fn calls() -> Vec<Response> {
     let call = |n: usize| {
-        let function = json!({"name": "bash", "arguments": "{\"command\":\"true\"}"});
+        let function = json!({"name": "bash", "arguments": json!({"command": command(n)}).to_string()});
         let call = json!({"index": 0, "id": format!("call_{n}"), "type": "function", "function": function});
         answer([json!({"tool_calls": [call]})], "tool_calls")
     };
     (0..CALLS).map(call).chain([short()]).collect()
+}
+
+/// The command of the nth call: nothing but the shell itself.
+pub(crate) fn command(n: usize) -> String {
+    format!("echo {n}")
 }
 
 fn answer(deltas: impl IntoIterator<Item = Value>, finish: &str) -> Response {

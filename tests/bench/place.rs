@@ -74,9 +74,9 @@ impl Place {
         output(command)
     }
 
-    pub(crate) fn shell(&self) -> Measured<()> {
+    pub(crate) fn shell(&self, line: &str) -> Measured<()> {
         let mut command = self.command("bash");
-        command.args(["-c", "true"]);
+        command.args(["-c", line]);
         output(command).map(drop)
     }
 
