@@ -105,7 +105,8 @@ pub enum Input {
     Event(Box<Event>),
     /// A signal came.
     Signal(Signal),
-    /// The reader of standard output went away.
+    /// The reader of standard output went away. It is the one thing that still matters when the run is over: what was
+    /// printed last is then lost.
     OutputClosed,
     /// Time has passed.
     Tick,
@@ -185,7 +186,7 @@ impl Machine for Headless {
 
     fn handle(&mut self, now: Timestamp, input: Input, out: &mut Effects<Effect>) {
         if self.phase == Phase::Over {
-            return;
+            return self.after_the_end(&input, out);
         }
         match input {
             Input::Begin => self.begin(now, out),
@@ -540,6 +541,15 @@ impl Headless {
             format!("  {}: {}", text::call_line(&name, &input), text::outcome_line(outcome, duration)),
             out,
         );
+    }
+
+    /// Nothing happens any more, except that what was printed last may not have been delivered: whoever asked must not
+    /// take that for success.
+    fn after_the_end(&mut self, input: &Input, out: &mut Effects<Effect>) {
+        if *input == Input::OutputClosed && !self.closed {
+            self.closed = true;
+            out.push(Effect::Exit(exit_code(RunStatus::Cancelled, Reason::OutputClosed)));
+        }
     }
 
     /// Prints the terminal, once, and ends the process.

@@ -105,11 +105,10 @@ fn the_first_line_waits_for_nothing() {
 
 #[test]
 fn a_failed_tool_fails_the_run_if_that_is_asked_for() {
-    for (word, code) in [("--yolo", 0), ("--fail-on-tool-error", 1)] {
+    for (words, code) in [(&["--yolo", "Go."][..], 0), (&["--yolo", "--fail-on-tool-error", "Go."], 1)] {
         let answers = [Answer::calling("c1", "bash", json!({"command": "exit 3"})), Answer::say("It failed.")];
         let (home, provider) = (home(), StrictProvider::start(answers));
-        let run = home.run(&provider, ["--yolo", word, "Go."].map(str::to_owned).into_iter().skip(usize::from(code == 0)));
-        let run = run.finish().expect_code(code);
+        let run = home.run(&provider, words.to_vec()).finish().expect_code(code);
         assert_eq!(run.last()["reason"], if code == 0 { "completed" } else { "tool_error" });
         assert_eq!(run.last()["answer"], "It failed.");
     }
