@@ -25,6 +25,7 @@ pub struct Hostler<'a> {
     /// What marks the processes that come of it.
     pub(super) mark: String,
     directory: PathBuf,
+    shell: Option<String>,
     environment: Vec<(String, OsString)>,
     ignored: Vec<Signal>,
 }
@@ -64,6 +65,7 @@ impl<'a> Hostler<'a> {
             output: None,
             abandoned: false,
             directory: home.work(),
+            shell: None,
             environment: vec![
                 variable("PATH", path),
                 variable("HOME", root.join("home").into()),
@@ -104,6 +106,11 @@ impl<'a> Hostler<'a> {
     /// Works in another directory.
     pub fn directory(self, directory: impl Into<PathBuf>) -> Self {
         Self { directory: directory.into(), ..self }
+    }
+
+    /// Is started by a shell that runs this script, with the program as `$0` and the words as `$@`.
+    pub fn through_shell(self, script: &str) -> Self {
+        Self { shell: Some(script.to_owned()), ..self }
     }
 
     /// Finds this on standard input.
@@ -148,7 +155,7 @@ impl<'a> Hostler<'a> {
     ///
     /// When it cannot be started.
     pub fn start(mut self) -> Running<'a> {
-        let mut command = Command::new(self.home.program());
+        let mut command = self.program();
         command.args(&self.words).current_dir(&self.directory).env_clear();
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         let input = if matches!(self.input, Input::Empty) { Stdio::null() } else { Stdio::piped() };
@@ -157,6 +164,13 @@ impl<'a> Hostler<'a> {
         signals::set(&mut command, std::mem::take(&mut self.ignored));
         let child = command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", self.home.program()));
         Running::new(self, child)
+    }
+
+    fn program(&self) -> Command {
+        let Some(script) = &self.shell else { return Command::new(self.home.program()) };
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(script).arg(self.home.program());
+        command
     }
 
     /// Starts it and waits for its end.

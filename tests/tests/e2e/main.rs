@@ -2,9 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod denied;
+mod faults;
 mod input;
 mod models;
 mod output;
+mod places;
+mod rehearsal;
+mod sessions;
+mod streams;
 mod work;
 
 use hostler_tests::harness::Home;
