@@ -105,7 +105,8 @@ pub enum Input {
     Event(Box<Event>),
     /// A signal came.
     Signal(Signal),
-    /// The reader of standard output went away.
+    /// The reader of standard output went away. It is the one thing that still matters when the run is over: what was
+    /// printed last is then lost.
     OutputClosed,
     /// Time has passed.
     Tick,
@@ -176,7 +177,7 @@ impl Machine for Headless {
 
     fn handle(&mut self, now: Timestamp, input: Input, out: &mut Effects<Effect>) {
         if self.phase == Phase::Over {
-            return;
+            return self.after_the_end(&input, out);
         }
         match input {
             Input::Begin => self.begin(now, out),
