@@ -33,6 +33,7 @@ Environment:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run one prompt to its end and print the answer.
+    #[command(long_about = RUN)]
     Run(Box<RunArgs>),
     /// List and show the sessions of this directory.
     Sessions {
@@ -100,7 +101,6 @@ credentials refused; 4 a limit ended it; 5 every tool call was denied; 129, 130,
 closed standard output, SIGTERM. The first Ctrl-C cancels and settles; the second ends at once.";
 
 #[derive(Args, Debug)]
-#[command(long_about = RUN)]
 pub(crate) struct RunArgs {
     /// The prompt; words are joined by spaces. "-" reads it from standard input.
     #[arg(value_name = "PROMPT")]

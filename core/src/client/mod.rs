@@ -11,3 +11,6 @@ pub use calendar::rfc3339;
 pub use exit::exit_code;
 pub use headless::{Effect, Format, Headless, Input, Options, Signal, Which};
 pub use text::printable;
+
+#[cfg(test)]
+mod tests;

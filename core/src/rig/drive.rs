@@ -57,7 +57,7 @@ impl Rig {
         self.prepared_with(prompt, Err(ErrorInfo::new(ErrorClass::NoProvider, "there is no provider")))
     }
 
-    fn prepared_with(&mut self, prompt: &str, result: Result<Preparation, ErrorInfo>) -> Batch {
+    pub(crate) fn prepared_with(&mut self, prompt: &str, result: Result<Preparation, ErrorInfo>) -> Batch {
         self.happens(words_prepared(prompt, result))
     }
 

@@ -159,7 +159,12 @@ impl Rig {
     fn ask(&mut self, session: &SessionId, attempt: AttemptId) {
         let request = self.machine.model_request(session).expect("a model is asked for a step that is over");
         assert_eq!(history::check(&request.items), Ok(()), "the request of {attempt}");
-        transcript::nothing_is_left_out(self.durable(session), &request);
+        let durable = self.durable(session);
+        let works = durable.turn.as_ref().is_some_and(|turn| turn.purpose == session::Purpose::Work);
+        // A request for a summary may leave out what does not fit.
+        if works {
+            transcript::nothing_is_left_out(durable, &request);
+        }
         self.asked.push((attempt, request));
     }
 

@@ -77,7 +77,7 @@ fn spoken(block: &Block) -> Option<String> {
 fn answers(durable: &Durable) -> impl Iterator<Item = &AssistantMessage> {
     durable.messages.iter().filter_map(|message| match &message.body {
         MessageBody::Assistant(answer) => Some(answer),
-        MessageBody::User(_) => None,
+        MessageBody::User(_) | MessageBody::Summary(_) => None,
     })
 }
 

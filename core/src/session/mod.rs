@@ -19,6 +19,7 @@ mod retry;
 mod settings;
 mod settle;
 mod stream;
+mod summary;
 mod turn;
 
 use alloc::boxed::Box;
@@ -39,7 +40,8 @@ use crate::time::{Deadline, Timestamp, earliest};
 use crate::tools::{Intent, ToolInput};
 
 pub use durable::{
-    ClosedPrompt, Durable, FOLD_VERSION, OpenPrompt, Phase, Turn, add_totals, snapshot_is_due,
+    ClosedPrompt, Durable, FOLD_VERSION, Length, OpenPrompt, Phase, Purpose, Turn, add_totals,
+    snapshot_is_due,
 };
 pub use live::Live;
 pub use repetition::Trail;
@@ -219,8 +221,14 @@ impl Session {
     /// The request that asks the model for the answer of the step that is under way; none if that is over.
     pub fn request(&self) -> Option<ModelRequest> {
         let preparation = self.durable.preparation.as_ref()?;
-        self.durable.turn.as_ref()?.message?;
-        Some(history::request(preparation, &self.durable.messages))
+        let turn = self.durable.turn.as_ref()?;
+        turn.message?;
+        Some(match turn.purpose {
+            Purpose::Work => history::request(preparation, &self.durable.messages),
+            Purpose::Summary { budget, refused } => {
+                history::summary_request(preparation, &self.durable.messages, budget >> refused)
+            }
+        })
     }
 
     /// Decides about an input.

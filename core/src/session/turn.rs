@@ -47,7 +47,7 @@ impl Session {
         self.record(now, Record::TurnStarted { turn, run, prompt: prompt.clone(), message }, out);
     }
 
-    fn next_message(&self) -> MessageId {
+    pub(super) fn next_message(&self) -> MessageId {
         MessageId(self.durable.last_message.0 + 1)
     }
 
@@ -60,17 +60,24 @@ impl Session {
     /// Begins the next step of the turn, unless it has had as many as it may have.
     pub(super) fn start_step(&mut self, now: Timestamp, out: &mut Decisions) {
         let Some(turn) = &self.durable.turn else { return };
-        let (turn, last) = (turn.id, turn.step);
+        let (turn, last, asked) = (turn.id, turn.step, turn.totals.steps);
         let most = self.terms().map_or(crate::prompt::MAX_STEPS, |terms| terms.max_steps);
-        if last >= most {
+        if asked >= most {
             let text = alloc::format!(
-                "The turn has had {most} steps, as many as it may have; ask it to continue, or allow more."
+                "The run has had {most} steps, as many as it may have; ask it to continue, or allow more."
             );
             return self.finish_turn(now, TurnOutcome::Limited(Reason::MaxSteps, text), out);
         }
         self.fold(now, turn, out);
+        if self.is_crowded() && self.can_sum_up() {
+            return self.sum_up(now, out);
+        }
+        self.ask(now, StepId { turn, step: last + 1 }, out);
+    }
+
+    /// Begins a step: the message that the answer will fill, and the first request for it.
+    pub(super) fn ask(&mut self, now: Timestamp, step: StepId, out: &mut Decisions) {
         let Some(model) = self.model_ref() else { return };
-        let step = StepId { turn, step: last + 1 };
         let message = self.next_message();
         self.record(now, Record::StepStarted { step, message, model: model.clone() }, out);
         self.start_attempt(now, AttemptId { step, attempt: 1 }, model, out);
@@ -175,13 +182,19 @@ impl Session {
         self.advance(now, out);
     }
 
+    /// Ends the turn, but not the runs in it.
+    pub(super) fn end_turn(&mut self, now: Timestamp, outcome: TurnOutcome, out: &mut Decisions) {
+        self.settle(now, &outcome, out);
+        if let Some(turn) = self.durable.turn.as_ref().map(|turn| turn.id) {
+            self.record(now, Record::TurnFinished { turn, outcome }, out);
+        }
+    }
+
     /// Ends the turn and every run in it.
     pub(super) fn close_turn(&mut self, now: Timestamp, outcome: TurnOutcome, out: &mut Decisions) {
-        self.settle(now, &outcome, out);
+        self.end_turn(now, outcome.clone(), out);
         let Some(turn) = &self.durable.turn else { return };
-        let (id, answer, totals) = (turn.id, turn.answer, turn.totals);
-        let prompts = turn.prompts.clone();
-        self.record(now, Record::TurnFinished { turn: id, outcome: outcome.clone() }, out);
+        let (answer, totals, prompts) = (turn.answer, turn.totals, turn.prompts.clone());
         for (nth, sequence) in prompts.into_iter().enumerate() {
             // What the turn used is counted once, with the prompt that began it.
             let totals = if nth == 0 { totals } else { Totals::default() };

@@ -282,8 +282,9 @@ impl Workspace {
     }
 
     fn opened(&mut self, now: Timestamp, session: SessionId, opened: Opened, out: &mut Effects<Effect>) {
-        let Some(Slot::Opening(_)) = self.sessions.get(&session) else { return };
-        let Some(Slot::Opening(opening)) = self.sessions.remove(&session) else { return };
+        let Some(opening) = self.end_opening(&session) else { return self.unwanted(session, &opened, out) };
+        // A lock that comes late, after it was not wanted and then asked for anew, is not asked for once more.
+        out.cancel(&EffectId::Open(session.clone()));
         match opened {
             Opened::Failed(why) => opening.refuse(RefusalKind::Storage, &why, out),
             Opened::Ready(durable) => {
@@ -294,6 +295,24 @@ impl Workspace {
                 self.feed(now, &session, session::Input::Opened, out);
                 self.admit(now, &session, opening, exists, out);
             }
+        }
+    }
+
+    fn end_opening(&mut self, session: &SessionId) -> Option<Opening> {
+        let slot = self.sessions.remove(session)?;
+        match slot {
+            Slot::Opening(opening) => Some(opening),
+            open @ Slot::Open(_) => {
+                self.sessions.insert(session.clone(), open);
+                None
+            }
+        }
+    }
+
+    /// A lock that comes when nobody waits for it any more is given back.
+    fn unwanted(&self, session: SessionId, opened: &Opened, out: &mut Effects<Effect>) {
+        if matches!(opened, Opened::Ready(_)) && !self.sessions.contains_key(&session) {
+            out.push(Effect::CloseSession { session });
         }
     }
 
@@ -387,3 +406,6 @@ fn refuse(to: RequestId, kind: RefusalKind, message: impl Into<String>, out: &mu
 fn reply(to: RequestId, reply: Reply) -> Effect {
     Effect::Reply { to, reply: Box::new(reply) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,6 +70,10 @@ fn show(transcript: &Transcript) -> String {
             MessageBody::User(user) => {
                 let _ = writeln!(text, "[{}] user\n{}", message.message.id, printable(&user.text));
             }
+            MessageBody::Summary(summary) => {
+                let _ =
+                    writeln!(text, "[{}] summary of all before\n{}", message.message.id, printable(summary));
+            }
             MessageBody::Assistant(answer) => {
                 let _ = writeln!(text, "[{}] {}", message.message.id, answer.model);
                 answer.blocks.iter().for_each(|block| show_block(&mut text, block));

@@ -9,7 +9,7 @@ use crate::content::{Block, ToolOutcome, text_of};
 use crate::ids::{CallId, MessageId};
 use crate::machine::{Effects, Entry};
 use crate::protocol::{Event, EventId, Notice};
-use crate::record::{Reason, Record, RunStatus};
+use crate::record::{Reason, Record, RunStatus, TurnOutcome};
 use crate::time::Timestamp;
 
 impl Headless {
@@ -58,7 +58,25 @@ impl Headless {
             Record::RunFinished(finished) if finished.prompt == *self.prompt() => {
                 self.finish(at, finished.clone(), out);
             }
-            Record::TurnFinished { turn, .. } if self.turn == Some(*turn) => self.turn = None,
+            // A run that goes on keeps its place until its next turn takes it.
+            Record::TurnFinished { turn, outcome }
+                if self.turn == Some(*turn) && *outcome != TurnOutcome::Continued && !self.summing_up =>
+            {
+                self.turn = None;
+            }
+            Record::SummaryStarted { turn, .. } if self.turn.is_some() => {
+                self.turn = Some(*turn);
+                self.summing_up = true;
+                self.line(at, "summary.started", &lines::Empty {}, Some(id), out);
+                self.tell("summing the conversation up to save room".to_string(), out);
+            }
+            Record::SummaryFinished { message, .. } if self.turn.is_some() => {
+                self.line(at, "summary.finished", &lines::Message { message_id: *message }, Some(id), out);
+            }
+            Record::TurnContinued { turn, .. } if self.turn.is_some() => {
+                self.turn = Some(*turn);
+                self.summing_up = false;
+            }
             record if self.turn.is_some() => self.of_turn(at, id, record, out),
             _ => {}
         }
@@ -74,6 +92,11 @@ impl Headless {
                 let started = lines::StepStarted { step: *step, message_id: *message, model };
                 self.line(at, "step.started", &started, cursor, out);
             }
+            // A summary is for the model; it is no part of the answer.
+            Record::TextAppended { .. }
+            | Record::ReasoningAppended { .. }
+            | Record::MessageFinished { .. }
+                if self.summing_up => {}
             Record::TextAppended { message, block, text } => {
                 let delta = lines::Delta { message_id: *message, block: *block, text };
                 self.line(at, "text.delta", &delta, cursor, out);

@@ -105,7 +105,8 @@ pub enum Input {
     Event(Box<Event>),
     /// A signal came.
     Signal(Signal),
-    /// The reader of standard output went away.
+    /// The reader of standard output went away. It is the one thing that still matters when the run is over: what was
+    /// printed last is then lost.
     OutputClosed,
     /// Time has passed.
     Tick,
@@ -143,6 +144,8 @@ pub struct Headless {
     lines: u64,
     cursor: Option<EventId>,
     turn: Option<TurnId>,
+    /// Whether that turn sums the conversation up.
+    summing_up: bool,
     /// The texts of the run's messages that have some.
     answer: Option<(MessageId, String)>,
     /// The calls of the step that is under way: name and arguments.
@@ -174,7 +177,7 @@ impl Machine for Headless {
 
     fn handle(&mut self, now: Timestamp, input: Input, out: &mut Effects<Effect>) {
         if self.phase == Phase::Over {
-            return;
+            return self.after_the_end(&input, out);
         }
         match input {
             Input::Begin => self.begin(now, out),
@@ -213,6 +216,7 @@ impl Headless {
             lines: 0,
             cursor: None,
             turn: None,
+            summing_up: false,
             answer: None,
             calls: BTreeMap::new(),
             closed: false,

@@ -22,7 +22,7 @@ fn is_returned(rig: &Rig, prompt: &str) {
 fn finishes(rig: &Rig) -> Vec<Finish> {
     let finishes = rig.durable(&session()).messages.iter().filter_map(|message| match &message.body {
         MessageBody::Assistant(answer) => answer.finish.clone(),
-        MessageBody::User(_) => None,
+        MessageBody::User(_) | MessageBody::Summary(_) => None,
     });
     finishes.collect()
 }

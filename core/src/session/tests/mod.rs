@@ -3,3 +3,9 @@
 mod admission;
 mod cancel;
 mod queue;
+mod recovery;
+mod retries;
+mod steps;
+mod streaming;
+mod summary;
+mod tools;
