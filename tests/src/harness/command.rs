@@ -21,6 +21,7 @@ pub struct Hostler<'a> {
     pub(super) input: Input,
     pub(super) most: Option<usize>,
     pub(super) output: Option<File>,
+    pub(super) sleeps: bool,
     pub(super) abandoned: bool,
     /// What marks the processes that come of it.
     pub(super) mark: String,
@@ -63,6 +64,7 @@ impl<'a> Hostler<'a> {
             input: Input::Empty,
             most: None,
             output: None,
+            sleeps: false,
             abandoned: false,
             directory: home.work(),
             shell: None,
@@ -132,6 +134,11 @@ impl<'a> Hostler<'a> {
     /// The reader of standard output goes away once it has read so many bytes.
     pub fn reader_leaves_after(self, bytes: usize) -> Self {
         Self { most: Some(bytes), ..self }
+    }
+
+    /// The reader of standard output stays there and reads nothing before the program has ended.
+    pub fn reader_sleeps(self) -> Self {
+        Self { sleeps: true, ..self }
     }
 
     /// Prints into a file, which the test reads itself.
