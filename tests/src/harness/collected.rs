@@ -38,6 +38,9 @@ struct State {
 impl Collected {
     /// Reads to the end, or goes away after `most` bytes as a reader does that has seen enough.
     pub(super) fn from(source: impl Read + Send + 'static, most: Option<usize>) -> Self {
+        if most == Some(0) {
+            return Self::nothing();
+        }
         let shared = Arc::new(Shared::default());
         let own = Arc::clone(&shared);
         let reader = thread::spawn(move || own.read(source, most));
@@ -92,9 +95,6 @@ impl Shared {
 
     fn read(&self, mut source: impl Read, most: Option<usize>) {
         let mut piece = vec![0; 64 * 1024];
-        if most == Some(0) {
-            return;
-        }
         loop {
             let read = source.read(&mut piece).unwrap_or(0);
             let mut state = self.lock();

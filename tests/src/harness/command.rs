@@ -5,12 +5,16 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use super::home::Home;
 use super::processes;
 use super::running::{Finished, Running};
 use super::signals::{self, Signal};
 use crate::strict::StrictProvider;
+
+/// Held while a program is started.
+static STARTING: Mutex<()> = Mutex::new(());
 
 /// A command line that is not yet started. Of the environment it gets what a test says, and no more.
 #[derive(Debug)]
@@ -169,6 +173,9 @@ impl<'a> Hostler<'a> {
         let output = self.output.take().map_or_else(Stdio::piped, Stdio::from);
         command.stdin(input).stdout(output).stderr(Stdio::piped()).process_group(0);
         signals::set(&mut command, std::mem::take(&mut self.ignored));
+        // A process that was just forked off has all our pipes open until it runs its program. While only one is
+        // started at a time, a reader that goes away is gone.
+        let _one = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         let child = command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", self.home.program()));
         Running::new(self, child)
     }

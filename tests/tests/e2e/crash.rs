@@ -169,7 +169,7 @@ impl Life {
         let session: Value = serde_json::from_str(&listed).unwrap();
         let shown = self.home.hostler(["sessions", "show", session["id"].as_str().unwrap()]).finish().expect_code(0).out;
         for prompt in &self.acknowledged {
-            assert_eq!(shown.matches(&format!("{prompt}\n")).count(), 1, "{prompt:?} in {shown}");
+            assert_eq!(shown.matches(&format!(" user\n{prompt}\n")).count(), 1, "{prompt:?} in {shown}");
         }
         let told = if self.home.has("tokens") { self.home.read("tokens") } else { String::new() };
         let tokens: BTreeSet<_> = told.lines().map(str::to_owned).collect();

@@ -69,12 +69,14 @@ fn a_reader_that_is_gone_when_the_answer_comes_is_noticed() {
     }
 }
 
+/// Its lines are short enough to be written whole or not at all: nobody can take back half a line.
 #[test]
 fn a_reader_that_reads_nothing_does_not_outlast_a_signal() {
-    let gate = Gate::new();
-    let (home, provider) = (home(), StrictProvider::start(Answer::new().repeat(2_000, &"x".repeat(500)).gate(&gate)));
-    let run = home.run(&provider, ["Hi"]).reader_sleeps().abandoned().start();
-    assert!(gate.wait_reached(PATIENCE), "the program goes on as long as it can keep what it has to say");
+    let look = |answer: Answer, n: usize| answer.call(&format!("c{n}"), "ls", json!({}));
+    let (home, gate) = (home(), Gate::new());
+    let provider = StrictProvider::start([(0..400).fold(Answer::new(), look), Answer::say("Done.").gate(&gate)]);
+    let run = home.run(&provider, ["Hi"]).reader_sleeps().start();
+    assert!(gate.wait_reached(PATIENCE), "the run goes on for as long as what it says can be kept");
     run.signal(Signal::Terminate);
     let run = run.finish_unread();
     assert_eq!(run.code, Some(143), "{}", run.err);
