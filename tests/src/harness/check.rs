@@ -17,6 +17,14 @@ pub(super) fn ended(command: &Hostler<'_>, finished: &Finished) {
     decided(command, finished);
 }
 
+/// Checks a program that ended although nobody read what it printed.
+pub(super) fn unread(command: &Hostler<'_>, finished: &Finished) {
+    contract::cut(&finished.out).unwrap_or_else(|why| panic!("{why}; printed was:\n{}", finished.out));
+    assert!(finished.out.ends_with('\n'), "a line is cut short");
+    processes::wait_gone(&command.mark);
+    decided(command, finished);
+}
+
 /// Checks a program that was killed. What its tools had started is no fault of it, and is cleared away.
 pub(super) fn killed(command: &Hostler<'_>, finished: &Finished) {
     if reports_in_lines(command, finished) {

@@ -11,6 +11,16 @@ use super::PATIENCE;
 pub(super) struct Collected {
     shared: Arc<Shared>,
     reader: Option<JoinHandle<()>>,
+    /// What is read only at the end.
+    later: Option<Source>,
+}
+
+struct Source(Box<dyn Read + Send>);
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Source")
+    }
 }
 
 #[derive(Debug, Default)]
@@ -28,22 +38,35 @@ struct State {
 impl Collected {
     /// Reads to the end, or goes away after `most` bytes as a reader does that has seen enough.
     pub(super) fn from(source: impl Read + Send + 'static, most: Option<usize>) -> Self {
+        if most == Some(0) {
+            return Self::nothing();
+        }
         let shared = Arc::new(Shared::default());
         let own = Arc::clone(&shared);
         let reader = thread::spawn(move || own.read(source, most));
-        Self { shared, reader: Some(reader) }
+        Self { shared, reader: Some(reader), later: None }
     }
 
     /// What is printed goes elsewhere.
     pub(super) fn nothing() -> Self {
-        Self { shared: Arc::default(), reader: None }
+        Self { shared: Arc::default(), reader: None, later: None }
+    }
+
+    /// Reads nothing before all of it is asked for.
+    pub(super) fn later(source: impl Read + Send + 'static) -> Self {
+        Self { later: Some(Source(Box::new(source))), ..Self::nothing() }
+    }
+
+    /// Waits until what was printed fits or the output is over, and returns it.
+    pub(super) fn wait_or_end(&self, fits: impl Fn(&[u8]) -> bool) -> Vec<u8> {
+        let waits = |state: &mut State| !fits(&state.bytes) && !state.over;
+        let waited = self.shared.change.wait_timeout_while(self.shared.lock(), PATIENCE, waits);
+        waited.unwrap_or_else(PoisonError::into_inner).0.bytes.clone()
     }
 
     /// Waits until what was printed fits, and returns it.
     pub(super) fn wait(&self, what: &str, fits: impl Fn(&[u8]) -> bool) -> Vec<u8> {
-        let waits = |state: &mut State| !fits(&state.bytes) && !state.over;
-        let waited = self.shared.change.wait_timeout_while(self.shared.lock(), PATIENCE, waits);
-        let bytes = waited.unwrap_or_else(PoisonError::into_inner).0.bytes.clone();
+        let bytes = self.wait_or_end(&fits);
         assert!(fits(&bytes), "waited in vain for {what}; printed was:\n{}", String::from_utf8_lossy(&bytes));
         bytes
     }
@@ -55,6 +78,9 @@ impl Collected {
 
     /// All that was printed. The program must have ended.
     pub(super) fn all(&mut self) -> Vec<u8> {
+        if let Some(Source(source)) = self.later.take() {
+            self.shared.read(source, None);
+        }
         if let Some(reader) = self.reader.take() {
             reader.join().expect("the reader of the output does not panic");
         }
@@ -69,9 +95,6 @@ impl Shared {
 
     fn read(&self, mut source: impl Read, most: Option<usize>) {
         let mut piece = vec![0; 64 * 1024];
-        if most == Some(0) {
-            return;
-        }
         loop {
             let read = source.read(&mut piece).unwrap_or(0);
             let mut state = self.lock();

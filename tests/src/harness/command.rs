@@ -5,12 +5,16 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use super::home::Home;
 use super::processes;
 use super::running::{Finished, Running};
 use super::signals::{self, Signal};
 use crate::strict::StrictProvider;
+
+/// Held while a program is started.
+static STARTING: Mutex<()> = Mutex::new(());
 
 /// A command line that is not yet started. Of the environment it gets what a test says, and no more.
 #[derive(Debug)]
@@ -21,6 +25,7 @@ pub struct Hostler<'a> {
     pub(super) input: Input,
     pub(super) most: Option<usize>,
     pub(super) output: Option<File>,
+    pub(super) sleeps: bool,
     pub(super) abandoned: bool,
     /// What marks the processes that come of it.
     pub(super) mark: String,
@@ -63,6 +68,7 @@ impl<'a> Hostler<'a> {
             input: Input::Empty,
             most: None,
             output: None,
+            sleeps: false,
             abandoned: false,
             directory: home.work(),
             shell: None,
@@ -135,6 +141,11 @@ impl<'a> Hostler<'a> {
         Self { most: Some(bytes), ..self }
     }
 
+    /// The reader of standard output stays there and reads nothing before the program has ended.
+    pub fn reader_sleeps(self) -> Self {
+        Self { sleeps: true, ..self }
+    }
+
     /// Prints into a file, which the test reads itself.
     ///
     /// # Panics
@@ -164,6 +175,9 @@ impl<'a> Hostler<'a> {
         let output = self.output.take().map_or_else(Stdio::piped, Stdio::from);
         command.stdin(input).stdout(output).stderr(Stdio::piped()).process_group(0);
         signals::set(&mut command, std::mem::take(&mut self.ignored));
+        // A process that was just forked off has all our pipes open until it runs its program. While only one is
+        // started at a time, a reader that goes away is gone.
+        let _one = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
         let child = command.spawn().unwrap_or_else(|error| panic!("{:?}: {error}", self.home.program()));
         Running::new(self, child)
     }

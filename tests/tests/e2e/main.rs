@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod cancel;
+mod crash;
 mod denied;
 mod faults;
 mod input;
@@ -10,10 +12,12 @@ mod output;
 mod places;
 mod rehearsal;
 mod sessions;
+mod signals;
 mod streams;
+mod together;
 mod work;
 
-use hostler_tests::harness::Home;
+use hostler_tests::harness::{Home, PATIENCE};
 
 /// A home of its own for a test.
 fn home() -> Home {

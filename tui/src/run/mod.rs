@@ -2,12 +2,11 @@
 
 mod output;
 mod prompt;
+mod replies;
 mod signals;
 
 use std::collections::VecDeque;
-use std::future::Future;
 use std::io::{IsTerminal, Write};
-use std::pin::Pin;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -24,6 +23,7 @@ use crate::cli::{FormatArg, RunArgs};
 use crate::failure::Failure;
 use crate::place::Place;
 use output::Output;
+use replies::Replies;
 use signals::Signals;
 
 /// How many pieces of output may wait for a slow reader before events wait too.
@@ -45,8 +45,6 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(code))
 }
 
-type Pending<T> = Option<Pin<Box<dyn Future<Output = T>>>>;
-
 struct Run {
     machine: Headless,
     clock: Clock,
@@ -55,7 +53,7 @@ struct Run {
     output: Output,
     queue: VecDeque<String>,
     door: Option<InProcess>,
-    reply: Pending<Result<Reply, DoorError>>,
+    replies: Replies,
     events: Option<Subscription>,
     code: Option<u8>,
 }
@@ -83,7 +81,7 @@ impl Run {
             output: Output::start(),
             queue: VecDeque::new(),
             door: None,
-            reply: None,
+            replies: Replies::default(),
             events: None,
             code: None,
         })
@@ -100,7 +98,7 @@ impl Run {
                 () = self.output.closed() => Woken::Input(Input::OutputClosed),
                 () = wait(&self.clock, self.machine.deadline()) => Woken::Input(Input::Tick),
                 () = room, if !self.queue.is_empty() => Woken::Written,
-                reply = ready(&mut self.reply) => self.answered(reply),
+                reply = self.replies.next() => answered(reply),
                 (text, warning) = prompt.ready() => Woken::Input(Input::Ready { text, warning }),
                 event = next(&mut self.events), if self.queue.len() < QUEUED => match event {
                     Ok(event) => Woken::Input(Input::Event(Box::new((*event).clone()))),
@@ -113,14 +111,6 @@ impl Run {
             }
         }
         self.finish().await
-    }
-
-    fn answered(&mut self, reply: Result<Reply, DoorError>) -> Woken {
-        self.reply = None;
-        match reply {
-            Ok(reply) => Woken::Input(Input::Reply(Box::new(reply))),
-            Err(error) => unavailable(&error),
-        }
     }
 
     async fn feed(&mut self, input: Input) {
@@ -160,7 +150,7 @@ impl Run {
             return Box::pin(self.feed(Input::Unavailable(refusal))).await;
         }
         let Some(door) = self.door.clone() else { return };
-        self.reply = Some(Box::pin(async move { door.request(request).await }));
+        self.replies.expect(async move { door.request(request).await });
     }
 
     async fn open(&mut self) -> Result<(), String> {
@@ -200,15 +190,15 @@ impl Run {
     }
 }
 
-fn unavailable(error: &DoorError) -> Woken {
-    Woken::Input(Input::Unavailable(Refusal::new(RefusalKind::Storage, error.to_string())))
+fn answered(reply: Result<Reply, DoorError>) -> Woken {
+    match reply {
+        Ok(reply) => Woken::Input(Input::Reply(Box::new(reply))),
+        Err(error) => unavailable(&error),
+    }
 }
 
-async fn ready<T>(pending: &mut Pending<T>) -> T {
-    match pending {
-        Some(future) => future.await,
-        None => std::future::pending().await,
-    }
+fn unavailable(error: &DoorError) -> Woken {
+    Woken::Input(Input::Unavailable(Refusal::new(RefusalKind::Storage, error.to_string())))
 }
 
 async fn next(

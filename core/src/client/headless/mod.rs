@@ -13,7 +13,7 @@ use alloc::string::{String, ToString};
 
 use serde::{Deserialize, Serialize};
 
-use super::lines;
+use super::{exit_code, lines};
 use super::live::Live;
 use crate::ids::{CallId, MessageId, PromptId, RunId, SessionId, TurnId};
 use crate::machine::{Effects, Machine};
@@ -22,8 +22,11 @@ use crate::protocol::{Command, Event, EventId, Query, Refusal, RefusalKind, Repl
 use crate::record::{CancelScope, Reason, RunFinished, RunStatus, Totals};
 use crate::time::{Deadline, Timestamp};
 
-/// How long a run may take to end after the first signal, in milliseconds.
-const EXIT_BOUND: u64 = 5_000;
+/// How long a run is given to settle after the first signal, in milliseconds.
+const SETTLE: u64 = 4_750;
+
+/// How long after that a reader may take for what is left to be said. Both together are the bound that is promised.
+const LAST_WORD: u64 = 250;
 
 /// What a run is to do and how it reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -138,7 +141,7 @@ pub struct Headless {
     phase: Phase,
     session: Option<SessionId>,
     began: Timestamp,
-    /// Why it is to end, and by when it must.
+    /// Why it is to end, and until when it may settle.
     ending: Option<(Reason, Timestamp)>,
     /// How many lines were printed.
     lines: u64,
@@ -231,7 +234,7 @@ impl Headless {
 
     /// By when the process must have ended, once something asks it to.
     pub fn must_end_by(&self) -> Option<Timestamp> {
-        self.ending.map(|(_, until)| until)
+        self.ending.map(|(_, until)| until.plus(LAST_WORD))
     }
 
     fn run(&self) -> RunId {
@@ -350,7 +353,7 @@ impl Headless {
             Signal::Terminate => Reason::Sigterm,
         };
         if again {
-            return self.give_up(now, out);
+            return self.hurry(now, out);
         }
         self.end(now, reason, out);
     }
@@ -360,7 +363,7 @@ impl Headless {
         if self.ending.is_some() {
             return;
         }
-        self.ending = Some((reason, now.plus(EXIT_BOUND)));
+        self.ending = Some((reason, now.plus(SETTLE)));
         match (self.phase, self.session.clone()) {
             (Phase::Submitted | Phase::Accepted, Some(session)) => {
                 let scope = CancelScope::Run(self.run());
@@ -368,6 +371,21 @@ impl Headless {
                 out.push(Effect::Request(Box::new(Request::Command(cancel))));
             }
             _ => self.give_up(now, out),
+        }
+    }
+
+    /// Ends the run here and now, and waits no longer for a reader than its last word takes.
+    fn hurry(&mut self, now: Timestamp, out: &mut Effects<Effect>) {
+        self.ending = self.ending.map(|(reason, until)| (reason, until.min(now)));
+        self.give_up(now, out);
+    }
+
+    /// Nothing happens any more, except that what was printed last may not have been delivered: whoever asked must not
+    /// take that for success.
+    fn after_the_end(&mut self, input: &Input, out: &mut Effects<Effect>) {
+        if *input == Input::OutputClosed && !self.closed {
+            self.closed = true;
+            out.push(Effect::Exit(exit_code(RunStatus::Cancelled, Reason::OutputClosed)));
         }
     }
 

@@ -1,8 +1,8 @@
 //! How a run ends, and with which code: by itself, by a signal, by its time, or without a reader.
 
 use super::stand::{Stand, finished, options};
-use crate::client::{Format, Input, Options, Signal, exit_code};
-use crate::machine::Machine;
+use crate::client::{Effect, Format, Input, Options, Signal, exit_code};
+use crate::machine::{Effects, Machine};
 use crate::protocol::{Command, Event, Notice, Refusal, RefusalKind, Reply, Request};
 use crate::record::{CancelScope, Reason, Record, RunStatus};
 use crate::time::{Deadline, Timestamp};
@@ -101,6 +101,19 @@ fn a_second_interrupt_ends_the_process_at_once() {
     stand.signal(Signal::Interrupt);
     assert_eq!(cancels(&stand).len(), 1);
     is_over(&stand, "cancelled", "sigint", 130);
+    let soon = stand.now.plus(1_000);
+    assert!(stand.run.must_end_by().is_some_and(|until| until > stand.now && until < soon));
+}
+
+#[test]
+fn what_was_said_last_and_not_delivered_is_no_success() {
+    let mut stand = begun();
+    stand.record(Record::RunFinished(finished(RunStatus::Ok, Reason::Completed)));
+    assert_eq!(stand.exit, Some(0));
+    let mut out = Effects::new();
+    stand.run.handle(stand.now, Input::OutputClosed, &mut out);
+    stand.run.handle(stand.now, Input::OutputClosed, &mut out);
+    assert_eq!(out.into_parts().1, [Effect::Exit(141)], "once");
 }
 
 #[test]
@@ -118,9 +131,9 @@ fn an_interrupt_after_another_signal_ends_it_too_and_other_signals_do_not() {
 fn an_end_that_does_not_come_is_not_waited_for_longer_than_five_seconds() {
     let mut stand = begun();
     stand.signal(Signal::Terminate);
-    let until = stand.now.plus(5_000);
+    assert_eq!(stand.run.must_end_by(), Some(stand.now.plus(5_000)));
+    let until = stand.now.plus(4_750);
     assert_eq!(stand.run.deadline(), Some((until, Deadline::Exit)));
-    assert_eq!(stand.run.must_end_by(), Some(until));
     stand.tick_at(until.as_millis() - 1);
     assert_eq!(stand.exit, None);
     stand.tick_at(until.as_millis());

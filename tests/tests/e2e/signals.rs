@@ -1,0 +1,84 @@
+//! Signals that come again or are ignored, and readers that go away or read nothing.
+
+use hostler_tests::harness::{Finished, Home, Signal};
+use hostler_tests::strict::{Answer, Gate, StrictProvider};
+use serde_json::json;
+
+use crate::{PATIENCE, home};
+
+/// How the log says that the run of that output ended.
+fn recorded(home: &Home, run: &Finished) -> String {
+    home.hostler(["runs", "show", &run.lines().run()]).finish().expect_code(0).out
+}
+
+fn goes_on(home: &Home) {
+    let provider = StrictProvider::start(Answer::say("Still here."));
+    home.run(&provider, ["--continue", "Are you there?"]).finish().expect_code(0);
+}
+
+#[test]
+fn the_second_interrupt_waits_for_nothing() {
+    let command = "trap 'echo x > asked' TERM; echo x > begun; while :; do sleep 0.01; done";
+    for first in [Signal::Interrupt, Signal::Terminate] {
+        let home = home();
+        let provider = StrictProvider::start(Answer::calling("c1", "bash", json!({"command": command})));
+        let run = home.run(&provider, ["--yolo", "Hi"]).abandoned().start();
+        home.wait_for_file("begun");
+        run.signal(first);
+        home.wait_for_file("asked");
+        run.signal(Signal::Interrupt);
+        let run = run.finish().expect_code(first.code());
+        assert_eq!(run.last()["status"], "cancelled");
+        assert_eq!(run.lines().of("tool.finished").len(), 0, "the command was not waited for");
+        assert!(recorded(&home, &run).contains("interrupted"), "it could not settle");
+        goes_on(&home);
+        assert!(recorded(&home, &run).contains("cancelled") || recorded(&home, &run).contains("interrupted"));
+    }
+}
+
+#[test]
+fn a_signal_that_is_ignored_from_the_start_stays_ignored() {
+    for signal in [Signal::Interrupt, Signal::Terminate, Signal::Hangup] {
+        let gate = Gate::new();
+        let (home, provider) = (home(), StrictProvider::start(Answer::say("Hel").gate(&gate).text("lo.")));
+        let run = home.run(&provider, ["Hi"]).ignoring(signal).start();
+        run.wait_for_line("text.delta");
+        run.signal(signal);
+        gate.open();
+        assert_eq!(run.finish().expect_code(0).last()["answer"], "Hello.");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_the_run() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::new().repeat(1_000_000, "x")));
+    let run = home.run(&provider, ["Hi"]).reader_leaves_after(1).finish();
+    assert_eq!(run.code, Some(141), "{}", run.err);
+    assert!(provider.wait_for_hang_ups(1, PATIENCE), "the answer is given up");
+    assert!(recorded(&home, &run).contains("cancelled (output_closed, exit code 141)"), "{}", recorded(&home, &run));
+    goes_on(&home);
+}
+
+#[test]
+fn a_reader_that_is_gone_when_the_answer_comes_is_noticed() {
+    for format in ["text", "json", "jsonl"] {
+        let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+        let run = home.run_text(&provider, ["--format", format, "Hi"]).reader_leaves_after(0).finish();
+        assert_eq!(run.code, Some(141), "{format}: {}", run.err);
+        goes_on(&home);
+    }
+}
+
+/// Its lines are short enough to be written whole or not at all: nobody can take back half a line.
+#[test]
+fn a_reader_that_reads_nothing_does_not_outlast_a_signal() {
+    let look = |answer: Answer, n: usize| answer.call(&format!("c{n}"), "ls", json!({}));
+    let (home, gate) = (home(), Gate::new());
+    let provider = StrictProvider::start([(0..400).fold(Answer::new(), look), Answer::say("Done.").gate(&gate)]);
+    let run = home.run(&provider, ["Hi"]).reader_sleeps().start();
+    assert!(gate.wait_reached(PATIENCE), "the run goes on for as long as what it says can be kept");
+    run.signal(Signal::Terminate);
+    let run = run.finish_unread();
+    assert_eq!(run.code, Some(143), "{}", run.err);
+    goes_on(&home);
+}
