@@ -26,7 +26,9 @@ mod output;
 #[cfg(target_os = "linux")]
 mod processes;
 mod program;
+mod reader;
 mod running;
+mod shown;
 mod tree;
 #[cfg(target_os = "linux")]
 mod wire;

@@ -6,16 +6,13 @@
 //! Both of its outputs go into one pipe, so they come in the order in which they were written.
 
 use std::io;
-use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
-use tokio::io::AsyncReadExt;
-use tokio::net::unix::pipe;
 use tokio::time::{Instant, sleep_until};
 
 use super::ending::{Ending, Reason};
-use super::output::Output;
+use super::reader::Reader;
 use super::tree::{NotStarted, Tree, Way};
 use crate::tools::control::{Control, Progress};
 
@@ -27,27 +24,20 @@ const LEFT_BEHIND: Duration = Duration::from_millis(200);
 const GRACE: Duration = Duration::from_secs(2);
 /// How long the system may take to end what is killed, before it is abandoned.
 const REAP: Duration = Duration::from_secs(1);
-/// How much is read at most of what was written before the end: more than a pipe holds.
-const LEFT_OVER: usize = 1024 * 1024;
 
 /// A command that has been started. Dropping it kills its processes.
 pub(super) struct Running {
     tree: Tree,
     gone: bool,
-    pipe: pipe::Receiver,
-    open: bool,
-    buffer: Vec<u8>,
-    output: Output,
+    reader: Reader,
 }
 
 impl Running {
     /// Starts a command.
     pub(super) fn start(way: Way, command: &str, directory: &Path) -> io::Result<Self> {
-        let (reader, writer) = io::pipe()?;
-        let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
+        let (reader, writer) = Reader::open()?;
         let tree = Tree::start(way, command, directory, writer)?;
-        let (buffer, output) = (vec![0; 64 * 1024], Output::default());
-        Ok(Self { tree, gone: false, pipe, open: true, buffer, output })
+        Ok(Self { tree, gone: false, reader })
     }
 
     /// Follows the command to its end, which comes in time.
@@ -70,8 +60,8 @@ impl Running {
             self.tree.kill();
             self.until_gone(Instant::now() + REAP, &control.progress).await;
         }
-        self.read_left_over(&control.progress);
-        Ok(Ending { reason, status: self.tree.status(), abandoned: !self.gone, output: self.output })
+        let output = self.reader.finish(&control.progress);
+        Ok(Ending { reason, status: self.tree.status(), abandoned: !self.gone, output })
     }
 
     /// Reads until the shell ends, or there is a reason to end it.
@@ -83,22 +73,18 @@ impl Running {
                 () = control.cancelled.wait() => return Ok(Reason::Cancelled),
                 ended = self.tree.ended() => return ended.map(|_| Reason::Exited),
                 () = sleep_until(deadline) => return Ok(Reason::TimedOut),
-                read = self.pipe.read(&mut self.buffer), if self.open => {
-                    took(read, &self.buffer, &mut self.output, &mut self.open, &control.progress);
-                }
+                () = self.reader.step(&control.progress) => {}
             }
         }
     }
 
     /// Reads until nobody holds the pipe any more, but not for long.
     async fn until_closed(&mut self, deadline: Instant, progress: &Progress) {
-        while self.open {
+        while self.reader.is_open() {
             tokio::select! {
                 biased;
                 () = sleep_until(deadline) => return,
-                read = self.pipe.read(&mut self.buffer) => {
-                    took(read, &self.buffer, &mut self.output, &mut self.open, progress);
-                }
+                () = self.reader.step(progress) => {}
             }
         }
     }
@@ -110,33 +96,8 @@ impl Running {
                 biased;
                 () = sleep_until(deadline) => return,
                 () = self.tree.gone() => self.gone = true,
-                read = self.pipe.read(&mut self.buffer), if self.open => {
-                    took(read, &self.buffer, &mut self.output, &mut self.open, progress);
-                }
+                () = self.reader.step(progress) => {}
             }
         }
-    }
-
-    /// Reads what is in the pipe without waiting for more.
-    fn read_left_over(&mut self, progress: &Progress) {
-        let mut total = 0;
-        while self.open && total < LEFT_OVER {
-            match rustix::io::read(&self.pipe, self.buffer.as_mut_slice()) {
-                Ok(length) => {
-                    total += length;
-                    took(Ok(length), &self.buffer, &mut self.output, &mut self.open, progress);
-                }
-                Err(rustix::io::Errno::INTR) => {}
-                Err(_) => self.open = false,
-            }
-        }
-    }
-}
-
-/// Takes in what came of reading the pipe.
-fn took(read: io::Result<usize>, buffer: &[u8], output: &mut Output, open: &mut bool, progress: &Progress) {
-    match read {
-        Ok(0) | Err(_) => *open = false,
-        Ok(length) => progress.piece(&output.add(&buffer[..length])),
     }
 }
