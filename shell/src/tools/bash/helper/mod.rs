@@ -28,6 +28,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// Runs the command that standard input names to the end of all that it starts.
 pub(super) fn main() -> ExitCode {
+    signals::do_nothing();
     // It fails if this process leads a group, and then it was not hostler that started it as it does.
     let _ = setsid();
     let asked = socket().and_then(|mut hostler| Ok((read_command(&mut hostler)?, hostler)));
