@@ -27,6 +27,8 @@ pub enum MessageBody {
     User(UserMessage),
     /// A model's answer with the outcomes of its tool calls.
     Assistant(AssistantMessage),
+    /// What stands for all before it: a record of the conversation, and never an instruction.
+    Summary(String),
 }
 
 /// A prompt as it stands in the history.

@@ -145,3 +145,7 @@ fn step(machine: &mut Workspace, batch: Batch, report: &mut Report) {
         report.differs = Some(Difference { batch: batch.batch, recorded: batch.digest, replayed, decided });
     }
 }
+
+#[cfg(test)]
+#[path = "flight_tests.rs"]
+mod tests;

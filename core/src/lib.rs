@@ -11,6 +11,9 @@
 #![forbid(unsafe_code)]
 
 extern crate alloc;
+// The rig of the tests is shared with those in `tests/`, which know this crate by its name.
+#[cfg(test)]
+extern crate self as hostler_core;
 
 pub mod client;
 pub mod content;
@@ -26,6 +29,8 @@ pub mod protocol;
 pub mod provider;
 pub mod record;
 pub mod rehearsal;
+#[cfg(test)]
+mod rig;
 pub mod session;
 pub mod time;
 pub mod tools;

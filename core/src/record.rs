@@ -73,6 +73,35 @@ pub enum Record {
         /// The message that the prompt became.
         message: MessageId,
     },
+    /// The conversation has become too long for the model: a turn that sums it up began, for the same run.
+    SummaryStarted {
+        /// The turn.
+        turn: TurnId,
+        /// About how many tokens the model is shown of the conversation.
+        budget: u64,
+    },
+    /// The conversation was summed up: from here on the summary stands for all before it.
+    SummaryFinished {
+        /// The turn.
+        turn: TurnId,
+        /// The message that holds it.
+        message: MessageId,
+        /// The summary.
+        text: String,
+    },
+    /// After a summary the run goes on with a turn that begins with its request.
+    TurnContinued {
+        /// The turn.
+        turn: TurnId,
+        /// The run.
+        run: RunId,
+        /// The prompt whose request it is.
+        prompt: PromptId,
+        /// The message that begins the turn.
+        message: MessageId,
+        /// Its text, in which the request is quoted.
+        text: String,
+    },
     /// A step began: the message that the model's answer will fill.
     StepStarted {
         /// The step.
@@ -246,6 +275,8 @@ pub enum TurnOutcome {
     Denied,
     /// The provider withheld the answer.
     Refused,
+    /// The conversation has become too long; the run goes on once it is summed up.
+    Continued,
 }
 
 /// The terminal record of a run.
@@ -454,11 +485,14 @@ impl Record {
             Record::CancelAccepted { .. } => 18,
             Record::TurnFinished { .. } => 19,
             Record::RunFinished(_) => 20,
+            Record::SummaryStarted { .. } => 21,
+            Record::SummaryFinished { .. } => 22,
+            Record::TurnContinued { .. } => 23,
         }
     }
 }
 
-const KINDS: [&str; 21] = [
+const KINDS: [&str; 24] = [
     "SessionCreated",
     "PromptAccepted",
     "PromptQueued",
@@ -480,6 +514,9 @@ const KINDS: [&str; 21] = [
     "CancelAccepted",
     "TurnFinished",
     "RunFinished",
+    "SummaryStarted",
+    "SummaryFinished",
+    "TurnContinued",
 ];
 
 #[cfg(test)]

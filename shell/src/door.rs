@@ -64,7 +64,8 @@ impl Door for InProcess {
 
     fn subscribe(&self, from: Option<EventId>) -> Answer<'_, Subscription> {
         Box::pin(async move {
-            let mut subscription = Subscription { inbox: self.inbox.clone(), last: from, page: Page::default() };
+            let mut subscription =
+                Subscription { inbox: self.inbox.clone(), last: from, page: Page::default() };
             subscription.resume().await?;
             Ok(subscription)
         })

@@ -33,6 +33,7 @@ Environment:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run one prompt to its end and print the answer.
+    #[command(long_about = RUN)]
     Run(Box<RunArgs>),
     /// List and show the sessions of this directory.
     Sessions {
@@ -100,7 +101,6 @@ credentials refused; 4 a limit ended it; 5 every tool call was denied; 129, 130,
 closed standard output, SIGTERM. The first Ctrl-C cancels and settles; the second ends at once.";
 
 #[derive(Args, Debug)]
-#[command(long_about = RUN)]
 pub(crate) struct RunArgs {
     /// The prompt; words are joined by spaces. "-" reads it from standard input.
     #[arg(value_name = "PROMPT")]
@@ -162,7 +162,9 @@ fn duration(text: &str) -> Result<u64, String> {
         "" | "s" => 1_000,
         "m" => 60_000,
         "h" => 3_600_000,
-        _ => return Err(format!("{text:?} is not a duration; write a number and ms, s, m or h, such as 90s")),
+        _ => {
+            return Err(format!("{text:?} is not a duration; write a number and ms, s, m or h, such as 90s"));
+        }
     };
     let number: Option<u64> = number.parse().ok();
     let millis = number.and_then(|number| number.checked_mul(factor)).filter(|millis| *millis > 0);
@@ -181,7 +183,9 @@ mod tests {
 
     #[test]
     fn durations_are_numbers_with_a_unit() {
-        for (text, millis) in [("5", 5_000), ("90s", 90_000), ("10m", 600_000), ("1h", 3_600_000), ("20ms", 20)] {
+        for (text, millis) in
+            [("5", 5_000), ("90s", 90_000), ("10m", 600_000), ("1h", 3_600_000), ("20ms", 20)]
+        {
             assert_eq!(duration(text), Ok(millis), "{text}");
         }
         for text in ["", "s", "0", "-1s", "1.5s", "1 s", "1d", "99999999999999999999h"] {

@@ -38,7 +38,9 @@ impl Failure {
 impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Self {
         match refusal.kind {
-            RefusalKind::Storage | RefusalKind::Cancelled | RefusalKind::Closing => Self::error(refusal.message),
+            RefusalKind::Storage | RefusalKind::Cancelled | RefusalKind::Closing => {
+                Self::error(refusal.message)
+            }
             RefusalKind::Invalid | RefusalKind::NotFound | RefusalKind::Ambiguous | RefusalKind::Conflict => {
                 Self::usage(refusal.message)
             }

@@ -33,15 +33,23 @@ impl Place {
     /// Opens it. Must be called inside a tokio runtime.
     pub(crate) fn open(&self, clock: Clock) -> Result<InProcess, String> {
         let store = Store::open(&self.dir).map_err(|error| error.to_string())?;
-        let tools = tools::Workspace::open(&self.root)
-            .map_err(|error| format!("The directory {} cannot be used ({error}).", self.root.display()))?;
+        // In a directory that was deleted every tool fails by itself, and the model can still answer.
+        let tools = tools::Workspace::open(&self.root).unwrap_or_else(|_| tools::Workspace::gone(&self.root));
         let models = Models::new(Endpoint::from_env());
         let dir = self.dir.clone();
         Ok(driver::open(Setup { dir, store, tools, models, settings: Settings::default(), clock }))
     }
 }
 
+/// The current directory, links resolved. One that was deleted is known by the name under which it was entered.
 fn current_dir() -> Result<PathBuf, String> {
-    let here = std::env::current_dir().and_then(|dir| dir.canonicalize());
-    here.map_err(|error| format!("The current directory cannot be used ({error}); change to one that exists."))
+    match std::env::current_dir().and_then(|dir| dir.canonicalize()) {
+        Ok(dir) => Ok(dir),
+        Err(error) => match std::env::var_os("PWD").map(PathBuf::from).filter(|dir| dir.is_absolute()) {
+            Some(dir) => Ok(dir),
+            None => {
+                Err(format!("The current directory cannot be used ({error}); change to one that exists."))
+            }
+        },
+    }
 }

@@ -72,6 +72,10 @@ impl From<&Holder> for HolderLine {
     }
 }
 
+/// A line that says nothing but what it is.
+#[derive(Serialize)]
+pub(super) struct Empty {}
+
 #[derive(Serialize)]
 pub(super) struct Message {
     pub(super) message_id: MessageId,

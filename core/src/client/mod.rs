@@ -4,9 +4,13 @@ mod calendar;
 mod exit;
 mod headless;
 mod lines;
+mod live;
 mod text;
 
 pub use calendar::rfc3339;
 pub use exit::exit_code;
 pub use headless::{Effect, Format, Headless, Input, Options, Signal, Which};
 pub use text::printable;
+
+#[cfg(test)]
+mod tests;

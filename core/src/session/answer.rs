@@ -108,34 +108,52 @@ impl Session {
         if reason == FinishReason::ContentFilter {
             blocks = without_calls(blocks);
         }
+        let sums_up = self.durable.turn.as_ref().is_some_and(|turn| turn.purpose != super::Purpose::Work);
+        if sums_up {
+            blocks = without_calls(blocks);
+        }
         let calls = blocks.iter().any(|block| matches!(block, crate::content::Block::Call(_)));
         let finish = finish_of(reason, calls);
         self.record(now, Record::MessageFinished { message, blocks, finish, usage }, out);
+        if sums_up {
+            return self.summed_up(now, out);
+        }
         self.refuse_bad_calls(now, out);
         self.run_calls(now, out);
     }
 
     pub(super) fn attempt_failed(&mut self, now: Timestamp, error: CallError, out: &mut Decisions) {
         self.flush(now, out);
-        let Some((message, _)) = self.durable.current() else { return };
+        if self.too_long(now, &error, out) {
+            return;
+        }
         let Some(call) = self.live.call.as_ref() else { return };
-        let (attempt, usage) = (call.attempt, call.assembly.usage);
         let max_wait = self.terms().map_or(MAX_WAIT_HEADLESS, |terms| terms.max_wait);
-        let verdict = retry::decide(&error, attempt.attempt, max_wait, &self.settings);
-        let retry_after = match &verdict {
-            retry::Verdict::Retry(wait) => Some(*wait),
-            retry::Verdict::End(_) => None,
-        };
-        self.record(now, Record::AttemptFailed { attempt, message, error, usage, retry_after }, out);
-        match verdict {
-            retry::Verdict::Retry(wait) => {
-                self.pause(now.plus(wait));
-                self.forget_answer();
-            }
+        match retry::decide(&error, call.attempt.attempt, max_wait, &self.settings) {
+            retry::Verdict::Retry(wait) => self.fail_attempt(now, error, Some(wait), out),
             retry::Verdict::End(outcome) => {
-                self.pause(now);
+                self.fail_attempt(now, error, None, out);
                 self.finish_turn(now, outcome, out);
             }
+        }
+    }
+
+    /// Records that an attempt failed; the next one is made after so many milliseconds, if one is made.
+    pub(super) fn fail_attempt(
+        &mut self,
+        now: Timestamp,
+        error: CallError,
+        retry_after: Option<u64>,
+        out: &mut Decisions,
+    ) {
+        let Some((message, _)) = self.durable.current() else { return };
+        let Some(call) = self.live.call.as_mut() else { return };
+        // What it used is on record with its failure, and not once more with the message.
+        let (attempt, usage) = (call.attempt, core::mem::take(&mut call.assembly.usage));
+        self.record(now, Record::AttemptFailed { attempt, message, error, usage, retry_after }, out);
+        self.pause(now.plus(retry_after.unwrap_or_default()));
+        if retry_after.is_some() {
+            self.forget_answer();
         }
     }
 

@@ -32,19 +32,15 @@ impl Session {
         out.effects.push(Effect::Reply { to, reply: Box::new(Reply::Cancelled { runs }) });
     }
 
-    /// The open prompts that the scope covers. A prompt that joined another run's turn is part of that.
+    /// The open prompts that the scope covers. A prompt that joined another run's turn ends with that run, and only so.
     fn covered(&self, scope: &CancelScope) -> Vec<(u64, PromptId, RunId)> {
-        let all = self.durable.open.iter().map(|(sequence, open)| {
-            let run = match (&self.durable.turn, open.phase) {
-                (Some(turn), Phase::InTurn) => turn.run.clone(),
-                _ => open.prompt.run_id(),
-            };
-            (*sequence, open.prompt.id.clone(), run)
+        let all = self.durable.open.iter();
+        let covered = all.filter(|(_, open)| match (scope, open.phase, &self.durable.turn) {
+            (CancelScope::Session, _, _) => true,
+            (CancelScope::Run(run), Phase::InTurn, Some(turn)) => turn.run == *run,
+            (CancelScope::Run(run), _, _) => open.prompt.run_id() == *run,
         });
-        match scope {
-            CancelScope::Session => all.collect(),
-            CancelScope::Run(run) => all.filter(|(_, _, own)| own == run).collect(),
-        }
+        covered.map(|(sequence, open)| (*sequence, open.prompt.id.clone(), open.prompt.run_id())).collect()
     }
 
     fn cancel_waiting(
@@ -108,19 +104,20 @@ impl Session {
 
     /// Gives up the tools of a cancelled turn that have not ended in time.
     pub(super) fn tick_settle(&mut self, now: Timestamp, out: &mut Decisions) {
+        let Some(reason) = self.durable.turn.as_ref().and_then(|turn| turn.cancelling) else { return };
         if self.live.settle.is_some_and(|at| at <= now) {
-            self.live.tools.clear();
-            self.settle_if_done(now, out);
+            self.finish_turn(now, TurnOutcome::Cancelled(reason), out);
         }
     }
 
-    /// Gives back every prompt that is queued.
+    /// Gives back every prompt that is queued, and lets what they held back begin.
     pub(super) fn clear_queue(&mut self, now: Timestamp, to: RequestId, out: &mut Decisions) {
         let queued = self.durable.open.iter().filter(|(_, open)| open.phase == Phase::Queued);
         let queued: Vec<_> = queued.map(|(sequence, open)| (*sequence, open.prompt.id.clone())).collect();
         for (sequence, _) in &queued {
             self.return_prompt(now, *sequence, (ReturnReason::Cleared, Reason::Returned), out);
         }
+        self.advance(now, out);
         let prompts = queued.into_iter().map(|(_, prompt)| prompt).collect();
         out.effects.push(Effect::Reply { to, reply: Box::new(Reply::Cleared { prompts }) });
     }

@@ -15,10 +15,12 @@ use crate::content::{
 use crate::content::{Usage, UserMessage, text_of};
 use crate::digest;
 use crate::ids::{CallId, MessageId, PromptId, RunId, SessionId, StepId, TurnId};
-use crate::model::{ModelRef, Preparation};
+use crate::model::{CallError, ModelRef, Preparation};
 use crate::prompt::Prompt;
 use crate::record::{CancelScope, Parent, Reason, Record, RunFinished, Totals};
 use crate::time::Timestamp;
+
+use super::repetition::Trail;
 
 /// The version of the fold. A snapshot of another version is not used; the log is folded anew.
 pub const FOLD_VERSION: u32 = 1;
@@ -61,6 +63,24 @@ pub struct Durable {
     pub turn: Option<Turn>,
     /// What all finished runs used.
     pub totals: Totals,
+    /// How long the conversation is.
+    pub length: Length,
+}
+
+/// How long the conversation is: what was measured last, and what came since.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Length {
+    /// Tokens after the last step that a provider counted; 0 if none has.
+    pub measured: u64,
+    /// Bytes that came since.
+    pub since: u64,
+}
+
+impl Length {
+    /// About how many tokens that is, at four bytes a token.
+    pub fn tokens(&self) -> u64 {
+        self.measured.saturating_add(self.since.div_ceil(4))
+    }
 }
 
 /// A prompt without an end.
@@ -103,6 +123,8 @@ pub struct Turn {
     pub id: TurnId,
     /// The run that it belongs to.
     pub run: RunId,
+    /// What it is for.
+    pub purpose: Purpose,
     /// The sequences of the prompt that it answers and of those that joined it.
     pub prompts: Vec<u64>,
     /// The number of its step that came last; 0 before the first.
@@ -119,13 +141,48 @@ pub struct Turn {
     pub cancelling: Option<Reason>,
     /// How many steps in a row consisted of nothing but denied calls.
     pub denied_steps: u32,
+    /// What its last steps did.
+    pub trail: Trail,
     /// The last message with text.
     pub answer: Option<MessageId>,
     /// What it has used.
     pub totals: Totals,
 }
 
+/// What a turn is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Purpose {
+    /// To do what its prompt asks for.
+    Work,
+    /// To sum the conversation up.
+    Summary {
+        /// About how many tokens the model is shown of it.
+        budget: u64,
+        /// How often even that was refused as too long.
+        refused: u32,
+    },
+}
+
 impl Turn {
+    fn new(id: TurnId, run: RunId, prompts: Vec<u64>) -> Self {
+        Self {
+            id,
+            run,
+            purpose: Purpose::Work,
+            prompts,
+            step: 0,
+            attempt: 0,
+            message: None,
+            streamed: BTreeMap::new(),
+            usage: Usage::default(),
+            cancelling: None,
+            denied_steps: 0,
+            trail: Trail::default(),
+            answer: None,
+            totals: Totals::default(),
+        }
+    }
+
     /// The id of its step that came last.
     pub fn step_id(&self) -> StepId {
         StepId { turn: self.id, step: self.step }
@@ -149,6 +206,7 @@ impl Durable {
             closed: BTreeMap::new(),
             turn: None,
             totals: Totals::default(),
+            length: Length::default(),
         }
     }
 
@@ -172,7 +230,7 @@ impl Durable {
     pub fn answer(&self, id: MessageId) -> Option<&AssistantMessage> {
         match &self.message(id)?.body {
             MessageBody::Assistant(answer) => Some(answer),
-            MessageBody::User(_) => None,
+            MessageBody::User(_) | MessageBody::Summary(_) => None,
         }
     }
 
@@ -203,6 +261,13 @@ impl Durable {
             Record::TurnStarted { turn, run, prompt, message } => {
                 self.start_turn(*turn, run, prompt, *message)
             }
+            Record::SummaryStarted { turn, budget } => {
+                self.next_turn(*turn, Purpose::Summary { budget: *budget, refused: 0 });
+            }
+            Record::SummaryFinished { message, text, .. } => self.sum_up(*message, text),
+            Record::TurnContinued { turn, prompt, message, text, .. } => {
+                self.continue_run(*turn, prompt, *message, text);
+            }
             Record::StepStarted { step, message, model } => self.start_step(*step, *message, model),
             Record::AttemptStarted { attempt } => self.with_turn(|turn| {
                 turn.attempt = attempt.attempt;
@@ -214,11 +279,13 @@ impl Durable {
             Record::ReasoningAppended { block, text, .. } => {
                 self.append(*block, text, || Block::Reasoning(Reasoning::default()));
             }
-            Record::AttemptFailed { usage, retry_after, .. } => {
-                self.fail_attempt(usage, retry_after.is_some())
+            Record::AttemptFailed { usage, retry_after, error, .. } => {
+                self.fail_attempt(usage, retry_after.is_some());
+                self.refuse_summary(error);
             }
             Record::MessageFinished { message, blocks, finish, usage } => {
                 self.finish_message(*message, blocks, finish);
+                self.measure(blocks, usage);
                 self.with_turn(|turn| turn.usage = *usage);
             }
             Record::ToolCallFinished { message, call, outcome, .. } => {
@@ -263,6 +330,7 @@ impl Durable {
 
     fn push(&mut self, id: MessageId, body: MessageBody) {
         self.last_message = id;
+        self.length.since += bytes_of(&body);
         self.messages.push(Message { id, body });
     }
 
@@ -270,20 +338,33 @@ impl Durable {
         self.last_turn = id;
         let Some((sequence, prompt)) = self.set_phase(prompt, Phase::InTurn) else { return };
         self.push_user(id, message, prompt);
-        self.turn = Some(Turn {
-            id,
-            run: run.clone(),
-            prompts: alloc::vec![sequence],
-            step: 0,
-            attempt: 0,
-            message: None,
-            streamed: BTreeMap::new(),
-            usage: Usage::default(),
-            cancelling: None,
-            denied_steps: 0,
-            answer: None,
-            totals: Totals::default(),
-        });
+        self.turn = Some(Turn::new(id, run.clone(), alloc::vec![sequence]));
+    }
+
+    /// Puts the next turn of the same run in the place of the one that is over.
+    fn next_turn(&mut self, id: TurnId, purpose: Purpose) {
+        self.last_turn = id;
+        if let Some(over) = self.turn.take() {
+            let (answer, totals) = (over.answer, over.totals);
+            let next = Turn::new(id, over.run, over.prompts);
+            self.turn = Some(Turn { purpose, answer, totals, ..next });
+        }
+    }
+
+    /// The summary stands for all before it. What it was made from stays in the log.
+    fn sum_up(&mut self, message: MessageId, text: &str) {
+        self.messages.clear();
+        self.length = Length::default();
+        self.push(message, MessageBody::Summary(text.into()));
+    }
+
+    fn continue_run(&mut self, id: TurnId, prompt: &PromptId, message: MessageId, text: &str) {
+        self.next_turn(id, Purpose::Work);
+        let (prompt, text) = (prompt.clone(), text.into());
+        self.push(
+            message,
+            MessageBody::User(UserMessage { turn: id, prompt, text, attachments: Vec::new() }),
+        );
     }
 
     fn start_step(&mut self, step: StepId, message: MessageId, model: &ModelRef) {
@@ -314,6 +395,13 @@ impl Durable {
         });
     }
 
+    fn refuse_summary(&mut self, error: &CallError) {
+        self.with_turn(|turn| match &mut turn.purpose {
+            Purpose::Summary { refused, .. } if super::retry::is_too_long(error) => *refused += 1,
+            Purpose::Summary { .. } | Purpose::Work => {}
+        });
+    }
+
     fn finish_message(&mut self, message: MessageId, blocks: &[Block], finish: &Finish) {
         if let Some(answer) = self.answer_mut(message) {
             answer.blocks = blocks.to_vec();
@@ -322,17 +410,25 @@ impl Durable {
         let speaks = !text_of(blocks).trim().is_empty();
         self.with_turn(|turn| {
             turn.streamed.clear();
-            if speaks {
+            if speaks && turn.purpose == Purpose::Work {
                 turn.answer = Some(message);
             }
         });
+    }
+
+    fn measure(&mut self, blocks: &[Block], usage: &Usage) {
+        if usage.context() > 0 {
+            self.length = Length { measured: usage.context(), since: 0 };
+        } else {
+            self.length.since += blocks.iter().map(block_bytes).sum::<u64>();
+        }
     }
 
     fn answer_mut(&mut self, id: MessageId) -> Option<&mut AssistantMessage> {
         let at = self.messages.binary_search_by_key(&id, |message| message.id).ok()?;
         match &mut self.messages.get_mut(at)?.body {
             MessageBody::Assistant(answer) => Some(answer),
-            MessageBody::User(_) => None,
+            MessageBody::User(_) | MessageBody::Summary(_) => None,
         }
     }
 
@@ -340,6 +436,7 @@ impl Durable {
         if let Some(call) = self.answer_mut(message).and_then(|answer| answer.call_mut(call)) {
             call.outcome = Some(outcome.clone());
         }
+        self.length.since += outcome.text.len() as u64;
         self.with_turn(|turn| {
             let tools = &mut turn.totals.tools;
             match outcome.status {
@@ -354,8 +451,12 @@ impl Durable {
     }
 
     fn finish_step(&mut self, usage: &Usage, cost: Option<u64>, context: u64) {
-        let denied = self.current().is_some_and(|(_, answer)| all_denied(answer));
+        let answer = self.current().map(|(_, answer)| answer.clone());
+        let denied = answer.as_ref().is_some_and(all_denied);
         self.with_turn(|turn| {
+            if let Some(answer) = &answer {
+                turn.trail.add(answer);
+            }
             turn.message = None;
             turn.usage = Usage::default();
             turn.denied_steps = if denied { turn.denied_steps + 1 } else { 0 };
@@ -389,6 +490,26 @@ impl Durable {
             self.turn = None;
         }
     }
+}
+
+fn block_bytes(block: &Block) -> u64 {
+    let bytes = match block {
+        Block::Text(text) => text.len(),
+        Block::Reasoning(reasoning) => reasoning.text.len(),
+        Block::Call(call) => call.name.len() + call.input.len(),
+    };
+    bytes as u64
+}
+
+fn bytes_of(body: &MessageBody) -> u64 {
+    let bytes = match body {
+        MessageBody::User(user) => {
+            user.text.len() + user.attachments.iter().map(|attachment| attachment.data.len()).sum::<usize>()
+        }
+        MessageBody::Summary(text) => text.len(),
+        MessageBody::Assistant(_) => 0,
+    };
+    bytes as u64
 }
 
 fn all_denied(answer: &AssistantMessage) -> bool {

@@ -74,7 +74,8 @@ impl Session {
         Reply::Accepted { session: self.durable.id.clone(), prompt: id, run, sequence }
     }
 
-    fn has_run(&self, run: &RunId) -> bool {
+    /// Whether one of its prompts has that run.
+    pub(crate) fn has_run(&self, run: &RunId) -> bool {
         self.durable.open.values().any(|open| open.prompt.run_id() == *run)
             || self.durable.closed.values().any(|closed| closed.run == *run)
     }

@@ -14,10 +14,12 @@ mod cancel;
 mod durable;
 mod entry;
 mod live;
+mod repetition;
 mod retry;
 mod settings;
 mod settle;
 mod stream;
+mod summary;
 mod turn;
 
 use alloc::boxed::Box;
@@ -37,8 +39,12 @@ use crate::record::{CancelScope, Reason, Record};
 use crate::time::{Deadline, Timestamp, earliest};
 use crate::tools::{Intent, ToolInput};
 
-pub use durable::{snapshot_is_due, ClosedPrompt, Durable, FOLD_VERSION, OpenPrompt, Phase, Turn, add_totals};
+pub use durable::{
+    ClosedPrompt, Durable, FOLD_VERSION, Length, OpenPrompt, Phase, Purpose, Turn, add_totals,
+    snapshot_is_due,
+};
 pub use live::Live;
+pub use repetition::Trail;
 pub use settings::Settings;
 
 /// The state of one session, and its decisions.
@@ -215,8 +221,14 @@ impl Session {
     /// The request that asks the model for the answer of the step that is under way; none if that is over.
     pub fn request(&self) -> Option<ModelRequest> {
         let preparation = self.durable.preparation.as_ref()?;
-        self.durable.turn.as_ref()?.message?;
-        Some(history::request(preparation, &self.durable.messages))
+        let turn = self.durable.turn.as_ref()?;
+        turn.message?;
+        Some(match turn.purpose {
+            Purpose::Work => history::request(preparation, &self.durable.messages),
+            Purpose::Summary { budget, refused } => {
+                history::summary_request(preparation, &self.durable.messages, budget >> refused)
+            }
+        })
     }
 
     /// Decides about an input.
@@ -314,3 +326,6 @@ pub(crate) fn push_effect<E: crate::machine::Effect>(
         out.push(wrap(owned));
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,11 +19,11 @@ pub(super) enum Verdict {
 
 /// Decides about the how-manieth attempt (from 1) that failed so.
 pub(super) fn decide(error: &CallError, attempt: u32, max_wait: u64, settings: &Settings) -> Verdict {
-    if !is_passing(error) || attempt >= settings.attempts {
-        return Verdict::End(TurnOutcome::Failed(explain(error, attempt)));
-    }
-    match error.retry_after {
+    match error.retry_after.filter(|_| is_passing(error)) {
         Some(wait) if wait > max_wait => Verdict::End(too_long(error, wait, max_wait)),
+        _ if !is_passing(error) || attempt >= settings.attempts => {
+            Verdict::End(TurnOutcome::Failed(explain(error, attempt)))
+        }
         Some(wait) => Verdict::Retry(wait),
         None => Verdict::Retry(settings.backoff.saturating_mul(1 << (attempt - 1).min(16))),
     }
@@ -43,6 +43,16 @@ fn is_passing(error: &CallError) -> bool {
         CallErrorKind::Stream { code } => is_passing_code(code),
         CallErrorKind::Protocol | CallErrorKind::Credentials => false,
     }
+}
+
+/// Whether the provider says that the conversation is too long for the model.
+pub(super) fn is_too_long(error: &CallError) -> bool {
+    let by_code =
+        code(error).is_some_and(|code| code.contains("context_length") || code.contains("context_window"));
+    let by_status = matches!(status(error), Some(400 | 413));
+    let said = error.message.to_ascii_lowercase();
+    let words = ["context length", "context window", "context size", "prompt is too long", "maximum context"];
+    by_code || by_status && words.iter().any(|words| said.contains(words))
 }
 
 fn is_passing_code(code: &str) -> bool {
@@ -109,6 +119,9 @@ fn explain(error: &CallError, attempt: u32) -> ErrorInfo {
 
 fn describe(error: &CallError) -> (ErrorClass, String) {
     match &error.kind {
+        _ if is_too_long(error) => {
+            (ErrorClass::Context, "The conversation is too long for the model".to_string())
+        }
         _ if is_quota(error) => {
             (ErrorClass::Quota, "The account's quota at the provider is used up".to_string())
         }
@@ -123,16 +136,10 @@ fn describe(error: &CallError) -> (ErrorClass, String) {
         CallErrorKind::Timeout(_) => {
             (ErrorClass::Timeout, "The provider was silent for too long".to_string())
         }
-        CallErrorKind::Stream { code } => describe_code(code),
+        CallErrorKind::Stream { .. } => {
+            (ErrorClass::Provider, "The provider reported an error in its answer".to_string())
+        }
         CallErrorKind::Status { status, code } => describe_status(*status, code),
-    }
-}
-
-fn describe_code(code: &str) -> (ErrorClass, String) {
-    if code.contains("context_length") {
-        (ErrorClass::Context, "The conversation is too long for the model".to_string())
-    } else {
-        (ErrorClass::Provider, "The provider reported an error in its answer".to_string())
     }
 }
 
@@ -142,9 +149,6 @@ fn describe_status(status: u16, code: &str) -> (ErrorClass, String) {
             (ErrorClass::Credentials, format!("The provider refused the credentials (status {status})"))
         }
         404 => (ErrorClass::UnknownModel, "The provider does not have this model (status 404)".to_string()),
-        400 | 413 if code.contains("context_length") => {
-            (ErrorClass::Context, "The conversation is too long for the model".to_string())
-        }
         408 | 429 => (ErrorClass::RateLimit, format!("The provider is too busy for us (status {status})")),
         _ if code == "model_not_found" => {
             (ErrorClass::UnknownModel, format!("The provider does not have this model (status {status})"))

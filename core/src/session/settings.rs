@@ -29,7 +29,8 @@ pub struct Settings {
     pub parallel: usize,
     /// How many steps in a row may consist of nothing but denied calls.
     pub denied_steps: u32,
-    /// How many bytes one answer may have.
+    /// How many bytes one answer may have. It is sent again with every later request, and providers refuse a message of
+    /// more than 10 MiB, so that a longer one would be the end of its session.
     pub answer_bytes: usize,
 }
 
@@ -48,7 +49,7 @@ impl Default for Settings {
             restart_age: 600_000,
             parallel: 5,
             denied_steps: 3,
-            answer_bytes: 16 << 20,
+            answer_bytes: 8 << 20,
         }
     }
 }

@@ -85,7 +85,7 @@ fn broken_off(outcome: &TurnOutcome) -> Finish {
         TurnOutcome::Limited(_, text) => Finish::Error(ErrorInfo::new(ErrorClass::RateLimit, text.clone())),
         TurnOutcome::Interrupted => Finish::Interrupted,
         TurnOutcome::Refused => Finish::ContentFilter,
-        TurnOutcome::Completed | TurnOutcome::Denied => Finish::Unknown,
+        TurnOutcome::Completed | TurnOutcome::Denied | TurnOutcome::Continued => Finish::Unknown,
     }
 }
 
@@ -101,6 +101,7 @@ fn not_ended(outcome: &TurnOutcome) -> ToolOutcome {
             "The program stopped while this was due or running; it may or may not have had an effect. Check before you repeat it.",
         ),
         TurnOutcome::Completed
+        | TurnOutcome::Continued
         | TurnOutcome::Failed(_)
         | TurnOutcome::Limited(_, _)
         | TurnOutcome::Denied
@@ -114,7 +115,7 @@ fn not_ended(outcome: &TurnOutcome) -> ToolOutcome {
 /// The status, reason and sentence of a run that ends with a turn that ended so.
 pub(super) fn terminal(outcome: &TurnOutcome) -> (RunStatus, Reason, String) {
     match outcome {
-        TurnOutcome::Completed => (RunStatus::Ok, Reason::Completed, String::new()),
+        TurnOutcome::Completed | TurnOutcome::Continued => (RunStatus::Ok, Reason::Completed, String::new()),
         TurnOutcome::Cancelled(reason @ Reason::Timeout) => {
             let text = "The run took as long as it may; allow more with --timeout.".to_string();
             (RunStatus::Limit, *reason, text)

@@ -47,7 +47,7 @@ impl Session {
         self.record(now, Record::TurnStarted { turn, run, prompt: prompt.clone(), message }, out);
     }
 
-    fn next_message(&self) -> MessageId {
+    pub(super) fn next_message(&self) -> MessageId {
         MessageId(self.durable.last_message.0 + 1)
     }
 
@@ -60,17 +60,24 @@ impl Session {
     /// Begins the next step of the turn, unless it has had as many as it may have.
     pub(super) fn start_step(&mut self, now: Timestamp, out: &mut Decisions) {
         let Some(turn) = &self.durable.turn else { return };
-        let (turn, last) = (turn.id, turn.step);
+        let (turn, last, asked) = (turn.id, turn.step, turn.totals.steps);
         let most = self.terms().map_or(crate::prompt::MAX_STEPS, |terms| terms.max_steps);
-        if last >= most {
+        if asked >= most {
             let text = alloc::format!(
-                "The turn has had {most} steps, as many as it may have; ask it to continue, or allow more."
+                "The run has had {most} steps, as many as it may have; ask it to continue, or allow more."
             );
             return self.finish_turn(now, TurnOutcome::Limited(Reason::MaxSteps, text), out);
         }
         self.fold(now, turn, out);
+        if self.is_crowded() && self.can_sum_up() {
+            return self.sum_up(now, out);
+        }
+        self.ask(now, StepId { turn, step: last + 1 }, out);
+    }
+
+    /// Begins a step: the message that the answer will fill, and the first request for it.
+    pub(super) fn ask(&mut self, now: Timestamp, step: StepId, out: &mut Decisions) {
         let Some(model) = self.model_ref() else { return };
-        let step = StepId { turn, step: last + 1 };
         let message = self.next_message();
         self.record(now, Record::StepStarted { step, message, model: model.clone() }, out);
         self.start_attempt(now, AttemptId { step, attempt: 1 }, model, out);
@@ -87,7 +94,7 @@ impl Session {
             self.durable.open.values().filter(joins).map(|open| open.prompt.id.clone()).collect();
         for prompt in prompts {
             if let Some((sequence, _)) = self.durable.find_open(&prompt) {
-                self.live.prepared.remove(&sequence);
+                self.call_off(sequence, out);
             }
             let message = self.next_message();
             self.record(now, Record::PromptFolded { prompt, turn, message }, out);
@@ -134,10 +141,12 @@ impl Session {
     /// Records that the step is over and what it used.
     pub(super) fn close_step(&mut self, now: Timestamp, out: &mut Decisions) {
         let Some(turn) = self.durable.turn.as_ref().filter(|turn| turn.message.is_some()) else { return };
-        let (step, usage) = (turn.step_id(), turn.usage);
+        let (step, usage, before) = (turn.step_id(), turn.usage, turn.totals.context);
         let prices = self.durable.preparation.as_ref().and_then(|preparation| preparation.prices);
         let cost = prices.map(|prices| prices.cost(&usage));
-        self.record(now, Record::StepFinished { step, usage, cost, context: usage.context() }, out);
+        // Of an answer that was broken off often nothing is known; the conversation is not empty for that.
+        let context = if usage.context() > 0 { usage.context() } else { before };
+        self.record(now, Record::StepFinished { step, usage, cost, context }, out);
     }
 
     /// How the turn ends after that step; none if it goes on.
@@ -159,6 +168,9 @@ impl Session {
             Some(TurnOutcome::Completed)
         } else if turn.denied_steps >= self.settings.denied_steps {
             Some(TurnOutcome::Denied)
+        } else if turn.trail.is_circle() {
+            let text = "The model repeats the same calls without getting anywhere; say what it should do differently.";
+            Some(TurnOutcome::Limited(Reason::Repetition, text.to_string()))
         } else {
             None
         }
@@ -170,13 +182,19 @@ impl Session {
         self.advance(now, out);
     }
 
+    /// Ends the turn, but not the runs in it.
+    pub(super) fn end_turn(&mut self, now: Timestamp, outcome: TurnOutcome, out: &mut Decisions) {
+        self.settle(now, &outcome, out);
+        if let Some(turn) = self.durable.turn.as_ref().map(|turn| turn.id) {
+            self.record(now, Record::TurnFinished { turn, outcome }, out);
+        }
+    }
+
     /// Ends the turn and every run in it.
     pub(super) fn close_turn(&mut self, now: Timestamp, outcome: TurnOutcome, out: &mut Decisions) {
-        self.settle(now, &outcome, out);
+        self.end_turn(now, outcome.clone(), out);
         let Some(turn) = &self.durable.turn else { return };
-        let (id, answer, totals) = (turn.id, turn.answer, turn.totals);
-        let prompts = turn.prompts.clone();
-        self.record(now, Record::TurnFinished { turn: id, outcome: outcome.clone() }, out);
+        let (answer, totals, prompts) = (turn.answer, turn.totals, turn.prompts.clone());
         for (nth, sequence) in prompts.into_iter().enumerate() {
             // What the turn used is counted once, with the prompt that began it.
             let totals = if nth == 0 { totals } else { Totals::default() };

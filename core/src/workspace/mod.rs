@@ -12,9 +12,10 @@ use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{EffectId, RequestId, SessionId};
+use crate::ids::{EffectId, PromptId, RequestId, SessionId};
 use crate::machine::{Effects, Machine};
 use crate::model::ModelRequest;
+use crate::prompt::Prompt;
 use crate::protocol::{Command, Holder, Notice, Refusal, RefusalKind, Reply, SessionChoice};
 use crate::session::{self, Decisions, Durable, Owned, Session, Settings, push_effect};
 use crate::time::{Deadline, Timestamp, earliest};
@@ -46,6 +47,9 @@ pub enum Input {
         id: RequestId,
         /// What is asked for.
         command: Command,
+        /// The prompt whose run has the run id that is asked for, if the log has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        taken: Option<RunOwner>,
     },
     /// Another process has a session's lock; it is being waited for.
     SessionHeld {
@@ -70,6 +74,15 @@ pub enum Input {
     },
     /// Time has passed.
     Tick,
+}
+
+/// Whose a run id is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunOwner {
+    /// The session.
+    pub session: SessionId,
+    /// The prompt.
+    pub prompt: PromptId,
 }
 
 /// What opening a session has come to.
@@ -129,7 +142,7 @@ impl Machine for Workspace {
 
     fn handle(&mut self, now: Timestamp, input: Input, out: &mut Effects<Effect>) {
         match input {
-            Input::Request { id, command } => self.request(now, id, command, out),
+            Input::Request { id, command, taken } => self.request(now, id, command, taken, out),
             Input::SessionHeld { session, holder } => self.held(&session, &holder, out),
             Input::SessionOpened { session, opened } => self.opened(now, session, opened, out),
             Input::Session { session, input } => self.feed(now, &session, input, out),
@@ -189,9 +202,20 @@ impl Workspace {
         }
     }
 
-    fn request(&mut self, now: Timestamp, id: RequestId, command: Command, out: &mut Effects<Effect>) {
+    fn request(
+        &mut self,
+        now: Timestamp,
+        id: RequestId,
+        command: Command,
+        taken: Option<RunOwner>,
+        out: &mut Effects<Effect>,
+    ) {
         match command {
-            Command::Submit { session, prompt } => self.submit(now, id, session, Box::new(prompt), out),
+            Command::Submit { session, prompt } => match self.run_conflict(&session, &prompt, taken.as_ref())
+            {
+                Some(text) => refuse(id, RefusalKind::Conflict, text, out),
+                None => self.submit(now, id, session, Box::new(prompt), out),
+            },
             Command::Cancel { session, scope, reason } => match self.sessions.get_mut(&session) {
                 Some(Slot::Opening(opening)) => {
                     opening.cancel(id, &scope, out);
@@ -211,12 +235,27 @@ impl Workspace {
         }
     }
 
+    /// Why a prompt cannot have the run id that it asks for, if another prompt's run has it. A prompt that was submitted
+    /// before may have it again: its session recognises it.
+    fn run_conflict(
+        &self,
+        choice: &SessionChoice,
+        prompt: &Prompt,
+        taken: Option<&RunOwner>,
+    ) -> Option<String> {
+        let run = prompt.run.as_ref()?;
+        let logged = taken.is_some_and(|taken| taken.session != *choice.id() || taken.prompt != prompt.id);
+        let elsewhere = |session: &Session| session.durable().id != *choice.id() && session.has_run(run);
+        let conflict = logged || self.open_sessions().any(elsewhere);
+        conflict.then(|| alloc::format!("There is a run {run} already; use a new run id."))
+    }
+
     fn submit(
         &mut self,
         now: Timestamp,
         to: RequestId,
         choice: SessionChoice,
-        prompt: Box<crate::prompt::Prompt>,
+        prompt: Box<Prompt>,
         out: &mut Effects<Effect>,
     ) {
         let session = choice.id().clone();
@@ -243,8 +282,9 @@ impl Workspace {
     }
 
     fn opened(&mut self, now: Timestamp, session: SessionId, opened: Opened, out: &mut Effects<Effect>) {
-        let Some(Slot::Opening(_)) = self.sessions.get(&session) else { return };
-        let Some(Slot::Opening(opening)) = self.sessions.remove(&session) else { return };
+        let Some(opening) = self.end_opening(&session) else { return self.unwanted(session, &opened, out) };
+        // A lock that comes late, after it was not wanted and then asked for anew, is not asked for once more.
+        out.cancel(&EffectId::Open(session.clone()));
         match opened {
             Opened::Failed(why) => opening.refuse(RefusalKind::Storage, &why, out),
             Opened::Ready(durable) => {
@@ -255,6 +295,24 @@ impl Workspace {
                 self.feed(now, &session, session::Input::Opened, out);
                 self.admit(now, &session, opening, exists, out);
             }
+        }
+    }
+
+    fn end_opening(&mut self, session: &SessionId) -> Option<Opening> {
+        let slot = self.sessions.remove(session)?;
+        match slot {
+            Slot::Opening(opening) => Some(opening),
+            open @ Slot::Open(_) => {
+                self.sessions.insert(session.clone(), open);
+                None
+            }
+        }
+    }
+
+    /// A lock that comes when nobody waits for it any more is given back.
+    fn unwanted(&self, session: SessionId, opened: &Opened, out: &mut Effects<Effect>) {
+        if matches!(opened, Opened::Ready(_)) && !self.sessions.contains_key(&session) {
+            out.push(Effect::CloseSession { session });
         }
     }
 
@@ -285,7 +343,7 @@ impl Workspace {
         now: Timestamp,
         session: &SessionId,
         to: RequestId,
-        prompt: Box<crate::prompt::Prompt>,
+        prompt: Box<Prompt>,
         out: &mut Effects<Effect>,
     ) {
         if let Some(Slot::Open(open)) = self.sessions.get_mut(session) {
@@ -348,3 +406,6 @@ fn refuse(to: RequestId, kind: RefusalKind, message: impl Into<String>, out: &mu
 fn reply(to: RequestId, reply: Reply) -> Effect {
     Effect::Reply { to, reply: Box::new(reply) }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,11 @@
 //! What one batch consists of: everything that waits, within limits, a passed deadline first.
 
 use hostler_core::ids::RequestId;
-use hostler_core::protocol::{Request, Reply};
-use hostler_core::workspace::Input;
 use hostler_core::machine::Machine;
 use hostler_core::model::ModelEvent;
+use hostler_core::protocol::{Reply, Request};
 use hostler_core::session;
+use hostler_core::workspace::Input;
 use tokio::sync::{mpsc, oneshot};
 
 use super::{Driver, Message};
@@ -69,7 +69,8 @@ impl Driver {
                     self.requests += 1;
                     let id = RequestId(self.requests);
                     self.replies.insert(id, reply);
-                    batch.inputs.push(Input::Request { id, command });
+                    let taken = self.taken(&command);
+                    batch.inputs.push(Input::Request { id, command, taken });
                 }
             },
             Message::Subscribe { from, reply } => {
@@ -112,9 +113,9 @@ fn size(input: &Input) -> usize {
     let Input::Session { input, .. } = input else { return 0 };
     match input {
         session::Input::Model { event, .. } => match event {
-            ModelEvent::Text { text, .. } | ModelEvent::Reasoning { text, .. } | ModelEvent::Input { text, .. } => {
-                text.len()
-            }
+            ModelEvent::Text { text, .. }
+            | ModelEvent::Reasoning { text, .. }
+            | ModelEvent::Input { text, .. } => text.len(),
             ModelEvent::Opaque { data, .. } => data.len(),
             ModelEvent::Connected
             | ModelEvent::Call { .. }

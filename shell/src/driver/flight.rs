@@ -16,36 +16,38 @@ use hostler_core::workspace::{Effect, Input, Workspace};
 const SEGMENT_BYTES: usize = 16 << 20;
 
 /// How many files are kept.
-const KEPT: usize = 20;
+const KEPT: usize = 64;
+
+/// How many bytes all files together may have.
+const KEPT_BYTES: u64 = 128 << 20;
 
 /// The flight record of one driver.
 #[derive(Debug)]
 pub(super) struct Flight {
     dir: PathBuf,
+    /// What the next file begins with, until something happens that it can be about.
+    header: Option<Box<Header>>,
     file: Option<File>,
     bytes: usize,
     batches: u64,
 }
 
 impl Flight {
-    /// Begins a record with the machine as it is.
+    /// Begins a record with the machine as it is. Nothing is written before the first batch.
     pub(super) fn begin(dir: &Path, now: Timestamp, machine: &Workspace) -> Self {
-        let dir = dir.join("flight");
-        // What cannot be made is noticed when the file is.
-        let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir);
-        prune(&dir);
-        let mut flight = Self { dir, file: None, bytes: 0, batches: 0 };
-        flight.segment(now, machine);
-        flight
+        let header = Some(Box::new(header(now, machine)));
+        Self { dir: dir.join("flight"), header, file: None, bytes: 0, batches: 0 }
     }
 
-    fn segment(&mut self, now: Timestamp, machine: &Workspace) {
-        let name = format!("{}-{}-{}.jsonl", now.as_millis(), std::process::id(), self.batches);
+    fn start_file(&mut self, header: &Header) {
+        // What cannot be made is noticed when the file is.
+        let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir);
+        prune(&self.dir);
+        let name = format!("{}-{}-{}.jsonl", header.at.as_millis(), std::process::id(), self.batches);
         let path = self.dir.join(name);
         self.file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(path).ok();
         self.bytes = 0;
-        let version = env!("CARGO_PKG_VERSION").to_owned();
-        self.line(&Header { format: FORMAT, version, at: now, state: machine.clone() });
+        self.line(header);
     }
 
     /// The digest of a batch.
@@ -55,10 +57,13 @@ impl Flight {
 
     /// Notes a batch that is committed, before its effects start. `machine` is as the batch has left it.
     pub(super) fn note(&mut self, at: Timestamp, inputs: Vec<Input>, digest: String, machine: &Workspace) {
+        if let Some(header) = self.header.take() {
+            self.start_file(&header);
+        }
         self.batches += 1;
         self.line(&Batch { at, batch: self.batches, inputs, digest });
         if self.bytes > SEGMENT_BYTES {
-            self.segment(at, machine);
+            self.header = Some(Box::new(header(at, machine)));
         }
     }
 
@@ -73,14 +78,22 @@ impl Flight {
     }
 }
 
-/// Deletes the oldest files beyond those that are kept. Their names begin with the time at which they began.
+fn header(at: Timestamp, machine: &Workspace) -> Header {
+    Header { format: FORMAT, version: env!("CARGO_PKG_VERSION").to_owned(), at, state: machine.clone() }
+}
+
+/// Deletes the oldest files beyond what is kept. Their names begin with the time at which they began.
 fn prune(dir: &Path) {
     let Ok(entries) = fs::read_dir(dir) else { return };
-    let mut files: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    let size = |entry: fs::DirEntry| Some((entry.path(), entry.metadata().ok()?.len()));
+    let mut files: Vec<_> = entries.flatten().filter_map(size).collect();
     files.sort();
-    let surplus = files.len().saturating_sub(KEPT - 1);
-    for file in files.into_iter().take(surplus) {
-        // Another process may have deleted it first.
-        let _ = fs::remove_file(file);
+    let mut bytes = 0;
+    for (nth, (file, size)) in files.into_iter().rev().enumerate() {
+        bytes += size;
+        if nth + 1 >= KEPT || bytes > KEPT_BYTES {
+            // Another process may have deleted it first.
+            let _ = fs::remove_file(file);
+        }
     }
 }

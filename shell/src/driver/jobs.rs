@@ -86,7 +86,13 @@ impl Jobs {
         self.stop_one(&EffectId::Prepare(session, prompt));
     }
 
-    pub(super) fn call(&mut self, session: SessionId, attempt: AttemptId, model: Arc<dyn Model>, request: ModelRequest) {
+    pub(super) fn call(
+        &mut self,
+        session: SessionId,
+        attempt: AttemptId,
+        model: Arc<dyn Model>,
+        request: ModelRequest,
+    ) {
         let id = EffectId::Attempt(session.clone(), attempt);
         let sink = Sink::new(self.sender.clone(), session.clone(), attempt);
         // A call speaks through its sink and has nothing to say at its end, unless it panicked.
@@ -113,7 +119,13 @@ impl Jobs {
         }
     }
 
-    pub(super) fn run_tool(&mut self, session: SessionId, call: CallId, place: tools::Workspace, input: ToolInput) {
+    pub(super) fn run_tool(
+        &mut self,
+        session: SessionId,
+        call: CallId,
+        place: tools::Workspace,
+        input: ToolInput,
+    ) {
         let id = EffectId::Call(session.clone(), call);
         let (shown, output) = mpsc::channel(SHOWN);
         let (cancel, control) = Control::new(Progress::to(shown));
@@ -122,8 +134,14 @@ impl Jobs {
             let (outcome, ()) = tokio::join!(tools::run(&place, input, control), show);
             outcome
         };
-        let say = move |outcome| Input::Session { session, input: SessionInput::ToolFinished { call, outcome } };
-        let failed = || ToolOutcome::text(ToolStatus::Error, "The tool failed inside hostler; it may have had some effect.");
+        let say =
+            move |outcome| Input::Session { session, input: SessionInput::ToolFinished { call, outcome } };
+        let failed = || {
+            ToolOutcome::text(
+                ToolStatus::Error,
+                "The tool failed inside hostler; it may have had some effect.",
+            )
+        };
         self.spawn(id, Some(cancel), work, say, failed);
     }
 

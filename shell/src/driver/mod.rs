@@ -197,7 +197,9 @@ impl Driver {
                 let input = SessionInput::Inspected { call, intent };
                 self.pending.push_back(Input::Session { session, input });
             }
-            Ask::RunTool { call, input } => self.jobs.run_tool(session, call, self.setup.tools.clone(), *input),
+            Ask::RunTool { call, input } => {
+                self.jobs.run_tool(session, call, self.setup.tools.clone(), *input)
+            }
             Ask::CancelTool { call } => self.pending.extend(self.jobs.cancel_tool(session, call)),
             Ask::Reply { to, reply } => self.reply(to, *reply),
         }

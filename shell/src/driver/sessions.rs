@@ -1,9 +1,9 @@
 //! Sessions on disk: their locks, their logs folded, their snapshots, and answers to queries.
 
 use hostler_core::ids::SessionId;
-use hostler_core::protocol::{Activity, Query, Refusal, RefusalKind, Reply};
+use hostler_core::protocol::{Activity, Command, Query, Refusal, RefusalKind, Reply};
 use hostler_core::session::{Durable, FOLD_VERSION, snapshot_is_due};
-use hostler_core::workspace::{Input, Opened};
+use hostler_core::workspace::{Input, Opened, RunOwner};
 
 use super::{Driver, Message};
 use crate::store::lock::{self, SessionLock, Taken};
@@ -57,6 +57,13 @@ impl Driver {
             },
         };
         Input::SessionOpened { session, opened }
+    }
+
+    /// Whose the run id is that a command asks for. A log that cannot be read is noticed when it is written to.
+    pub(super) fn taken(&self, command: &Command) -> Option<RunOwner> {
+        let Command::Submit { prompt, .. } = command else { return None };
+        let (session, prompt) = self.setup.store.run_prompt(prompt.run.as_ref()?).ok()??;
+        Some(RunOwner { session, prompt })
     }
 
     /// Answers a query from what is committed.

@@ -51,7 +51,12 @@ pub(super) struct Chat {
 }
 
 impl Model for Chat {
-    fn call(&self, request: ModelRequest, _attempt: u32, sink: Sink) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn call(
+        &self,
+        request: ModelRequest,
+        _attempt: u32,
+        sink: Sink,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let request = self.request(&request);
         Box::pin(async move {
             let end = match request {
@@ -74,7 +79,8 @@ impl Chat {
         let url = self.endpoint.url();
         let client = self.client.get_or_init(|| client(&url)).as_ref();
         let client = client.map_err(|why| error(CallErrorKind::Protocol, why))?;
-        let mut post = client.post(url).header("content-type", "application/json").header("accept", "text/event-stream");
+        let mut post =
+            client.post(url).header("content-type", "application/json").header("accept", "text/event-stream");
         if let Some(key) = &self.endpoint.key {
             post = post.bearer_auth(key);
         }

@@ -21,7 +21,12 @@ pub use sink::Sink;
 /// Something that answers model requests.
 pub trait Model: Send + Sync {
     /// Makes one attempt, from 1, and says through the sink what comes of it. Dropping the future stops it.
-    fn call(&self, request: ModelRequest, attempt: u32, sink: Sink) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+    fn call(
+        &self,
+        request: ModelRequest,
+        attempt: u32,
+        sink: Sink,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
 }
 
 /// The models of this process.

@@ -60,9 +60,11 @@ fn openai(models: &Models, model: &str) -> Result<ModelRef, PrepareError> {
 
 fn rehearse(models: &Models, file: &str) -> Result<ModelRef, PrepareError> {
     let usage = |text: String| ErrorInfo::new(ErrorClass::Usage, text);
-    let text = std::fs::read_to_string(file)
-        .map_err(|error| usage(format!("The scenario {file} cannot be read ({error}); check the path after rehearsal:.")))?;
-    let scenario = Scenario::parse(&text).map_err(|error| usage(format!("The scenario {file} is not valid: {error}")))?;
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        usage(format!("The scenario {file} cannot be read ({error}); check the path after rehearsal:."))
+    })?;
+    let scenario = Scenario::parse(&text)
+        .map_err(|error| usage(format!("The scenario {file} is not valid: {error}")))?;
     models.rehearse(file, Rehearsal::Scenario(Box::new(scenario)));
     Ok(ModelRef { provider: REHEARSAL.to_owned(), model: file.to_owned() })
 }

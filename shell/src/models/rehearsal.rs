@@ -18,7 +18,12 @@ pub(super) enum Rehearsal {
 }
 
 impl Model for Rehearsal {
-    fn call(&self, request: ModelRequest, attempt: u32, sink: Sink) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+    fn call(
+        &self,
+        request: ModelRequest,
+        attempt: u32,
+        sink: Sink,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let cues = match self {
             Rehearsal::Tour => tour(&request),
             Rehearsal::Scenario(scenario) => play(scenario, &request, attempt),

@@ -88,7 +88,10 @@ pub(super) fn call(turn: u32, call: u32) -> ToolCall {
 }
 
 pub(super) fn finished(session: &str, message: u64, blocks: Vec<Block>, finish: Finish) -> Entry {
-    entry(session, Record::MessageFinished { message: MessageId(message), blocks, finish, usage: Usage::default() })
+    entry(
+        session,
+        Record::MessageFinished { message: MessageId(message), blocks, finish, usage: Usage::default() },
+    )
 }
 
 pub(super) fn outcome(session: &str, message: u64, call: CallId, text: &str) -> Entry {

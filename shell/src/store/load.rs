@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use hostler_core::ids::SessionId;
+use hostler_core::ids::{PromptId, RunId, SessionId};
 use hostler_core::machine::Entry;
 use hostler_core::record::Record;
 use hostler_core::time::Timestamp;
@@ -53,6 +53,18 @@ impl Store {
             })
         })?;
         Ok(found)
+    }
+
+    /// The session and the prompt of a run; none if the log has no such run.
+    pub fn run_prompt(&self, run: &RunId) -> Result<Option<(SessionId, PromptId)>, StoreError> {
+        let sql = "SELECT sessions.id, runs.prompt FROM runs JOIN sessions ON sessions.key = runs.session
+            WHERE runs.run = ?1 LIMIT 1";
+        self.reading(|read| {
+            let found = read.prepare_cached(sql)?.query_row([run.as_str()], |row| {
+                Ok((SessionId::new(row.get::<_, String>(0)?), PromptId::new(row.get::<_, String>(1)?)))
+            });
+            Ok(found.optional()?)
+        })
     }
 
     /// The highest place that was ever given to a record; 0 if none was.

@@ -32,11 +32,20 @@ pub(super) fn apply(write: &Connection, session: i64, seq: u64, entry: &Entry) -
         Record::PromptFolded { prompt, turn, message } => row.folded(*turn, prompt, *message),
         Record::PromptReturned { prompt, .. } => row.fate(prompt, "returned"),
         Record::TurnStarted { turn, run, prompt, message } => row.turn(*turn, run, prompt, *message),
+        Record::SummaryFinished { message, text, .. } => {
+            row.insert_message(*message, MessageBody::Summary(text.clone()))
+        }
+        Record::TurnContinued { turn, prompt, message, text, .. } => {
+            let (prompt, text) = (prompt.clone(), text.clone());
+            let user = UserMessage { turn: *turn, prompt, text, attachments: Vec::new() };
+            row.insert_message(*message, MessageBody::User(user))
+        }
         Record::StepStarted { step, message, model } => row.step(*step, *message, model),
         Record::MessageFinished { message, blocks, finish, .. } => row.finished(*message, blocks, finish),
         Record::ToolCallFinished { message, call, outcome, .. } => row.outcome(*message, *call, outcome),
         Record::RunFinished(finished) => row.run_finished(finished),
         Record::PromptQueued { .. }
+        | Record::SummaryStarted { .. }
         | Record::Prepared { .. }
         | Record::AttemptStarted { .. }
         | Record::TextAppended { .. }
@@ -140,6 +149,7 @@ impl Row<'_> {
     fn insert_message(&self, id: MessageId, body: MessageBody) -> Result<(), Fault> {
         let (role, whole) = match &body {
             MessageBody::User(_) => ("user", true),
+            MessageBody::Summary(_) => ("summary", true),
             MessageBody::Assistant(_) => ("assistant", false),
         };
         let body = to_json("message", &Message { id, body })?;

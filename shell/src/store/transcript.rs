@@ -119,7 +119,12 @@ mod tests {
         let (prompt, text) = (PromptId::new(prompt), format!("say {prompt}"));
         Message {
             id: MessageId(id),
-            body: MessageBody::User(UserMessage { turn: TurnId(turn), prompt, text, attachments: Vec::new() }),
+            body: MessageBody::User(UserMessage {
+                turn: TurnId(turn),
+                prompt,
+                text,
+                attachments: Vec::new(),
+            }),
         }
     }
 

@@ -58,6 +58,11 @@ impl Workspace {
         Ok(Self { shared: Arc::new(Shared { root, seen: Mutex::default() }) })
     }
 
+    /// The workspace in a directory that cannot be used, such as one that was deleted: every tool fails there.
+    pub fn gone(directory: &Path) -> Self {
+        Self { shared: Arc::new(Shared { root: directory.to_owned(), seen: Mutex::default() }) }
+    }
+
     /// The directory, absolute and without links.
     pub fn root(&self) -> &Path {
         &self.shared.root

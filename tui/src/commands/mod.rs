@@ -15,7 +15,9 @@ use crate::failure::Failure;
 use crate::place::Place;
 
 /// Asks the workspace of this directory, in order, and gives the answers; a refusal is a failure.
-fn ask(queries: impl FnOnce(&dyn Fn(Query) -> Result<Reply, Failure>) -> Result<(), Failure>) -> Result<ExitCode, Failure> {
+fn ask(
+    queries: impl FnOnce(&dyn Fn(Query) -> Result<Reply, Failure>) -> Result<(), Failure>,
+) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
     let place = Place::here().map_err(Failure::error)?;

@@ -12,7 +12,8 @@ use crate::failure::Failure;
 pub(crate) fn replay(file: &Path) -> Result<ExitCode, Failure> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| Failure::usage(format!("{} cannot be read ({error}).", file.display())))?;
-    let report = flight::replay(&text).map_err(|error| Failure::usage(format!("{}: {error}.", file.display())))?;
+    let report =
+        flight::replay(&text).map_err(|error| Failure::usage(format!("{}: {error}.", file.display())))?;
     let cut = if report.cut { " The last line was cut short and is left out." } else { "" };
     match report.differs {
         None => {

@@ -45,7 +45,8 @@ fn how_it_ended(run: &RunInfo) -> String {
         }
         (None, Activity::Running(holder)) => format!("running in process {}", holder.pid),
         (None, Activity::Idle | Activity::Interrupted) => {
-            "interrupted: the program stopped during the run; the next run in its session records that".to_owned()
+            "interrupted: the program stopped during the run; the next run in its session records that"
+                .to_owned()
         }
     }
 }

@@ -17,7 +17,9 @@ const SHORT: usize = 8;
 pub(crate) fn sessions(command: &Sessions) -> Result<ExitCode, Failure> {
     match command {
         Sessions::List { json: as_json, limit } => ask(|ask| {
-            let Reply::Sessions(sessions) = ask(Query::Sessions { limit: *limit })? else { return Err(unexpected()) };
+            let Reply::Sessions(sessions) = ask(Query::Sessions { limit: *limit })? else {
+                return Err(unexpected());
+            };
             if *as_json {
                 let lines: Result<Vec<_>, _> = sessions.iter().map(json).collect();
                 print(&lines?.concat())
@@ -67,6 +69,10 @@ fn show(transcript: &Transcript) -> String {
         match &message.message.body {
             MessageBody::User(user) => {
                 let _ = writeln!(text, "[{}] user\n{}", message.message.id, printable(&user.text));
+            }
+            MessageBody::Summary(summary) => {
+                let _ =
+                    writeln!(text, "[{}] summary of all before\n{}", message.message.id, printable(summary));
             }
             MessageBody::Assistant(answer) => {
                 let _ = writeln!(text, "[{}] {}", message.message.id, answer.model);

@@ -73,7 +73,8 @@ impl Run {
         let cwd = std::env::current_dir().map(|dir| dir.display().to_string()).unwrap_or_default();
         let warning = place.as_ref().ok().and_then(|place| place.warning.clone());
         let options = options(args, cwd, warning);
-        let signals = Signals::watch().map_err(|error| Failure::error(format!("Signals cannot be watched ({error}).")))?;
+        let signals = Signals::watch()
+            .map_err(|error| Failure::error(format!("Signals cannot be watched ({error}).")))?;
         Ok(Self {
             machine: Headless::new(options, clock.now()),
             clock,
@@ -172,28 +173,30 @@ impl Run {
 
     /// Says what is left to say and lets everything end, within the bound that a signal sets.
     async fn finish(mut self) -> u8 {
-        let bound = self.machine.must_end_by();
-        let said = async {
-            while !self.queue.is_empty() {
-                self.output.ready().await;
-                while let Some(text) = self.queue.pop_front() {
-                    if let Some(text) = self.output.offer(text) {
-                        self.queue.push_front(text);
-                        break;
-                    }
-                }
+        let said = match self.machine.must_end_by() {
+            // A reader that takes nothing is not waited for; whether it is gone is not known then.
+            Some(at) => {
+                tokio::time::timeout_at(self.clock.instant(at), self.say_rest()).await.unwrap_or(true)
             }
-            self.output.finish().await;
+            None => self.say_rest().await,
         };
-        match bound {
-            Some(at) => drop(tokio::time::timeout_at(self.clock.instant(at), said).await),
-            None => said.await,
+        if !said {
+            self.feed(Input::OutputClosed).await;
         }
         if let Some(door) = &self.door {
             // What does not end in time goes with the process.
             let _ = tokio::time::timeout(CLOSING, door.close()).await;
         }
         self.code.unwrap_or(1)
+    }
+
+    /// Writes what is left; says whether all of it is written.
+    async fn say_rest(&mut self) -> bool {
+        while !self.queue.is_empty() {
+            self.output.ready().await;
+            self.write();
+        }
+        self.output.finish().await
     }
 }
 

@@ -63,14 +63,14 @@ impl Output {
         }
     }
 
-    /// Waits until all is written, or cannot be.
-    pub(super) async fn finish(&mut self) {
+    /// Waits until all is written, or cannot be; says whether it is.
+    pub(super) async fn finish(&mut self) -> bool {
         self.pieces = None;
-        if !self.over {
-            self.over = true;
-            // Written, failed or gone: nothing is left to write.
-            let _ = (&mut self.ended).await;
+        if self.over {
+            return false;
         }
+        self.over = true;
+        matches!((&mut self.ended).await, Ok(Ended::Written))
     }
 }
 

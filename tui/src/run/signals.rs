@@ -47,7 +47,10 @@ async fn next(signal: &mut Option<unix::Signal>) {
     std::future::pending().await
 }
 
-#[allow(unsafe_code, reason = "no safe crate in the tree asks for a signal's disposition without changing it")]
+#[allow(
+    unsafe_code,
+    reason = "no safe crate in the tree asks for a signal's disposition without changing it"
+)]
 fn is_ignored(number: libc::c_int) -> bool {
     // SAFETY: a null new action only asks; the old action is written to a value that outlives the call.
     unsafe {

@@ -3,6 +3,9 @@
 //! It prints the terminal line exactly once and nothing after it, whatever happens: the run's own record, a refusal, a
 //! lost log, a signal that outlasts its bound, or a reader that went away.
 
+mod events;
+mod report;
+
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -10,16 +13,13 @@ use alloc::string::{String, ToString};
 
 use serde::{Deserialize, Serialize};
 
-use super::lines::{self, Place};
-use super::{exit_code, text};
-use crate::content::{Block, ToolOutcome, text_of};
+use super::lines;
+use super::live::Live;
 use crate::ids::{CallId, MessageId, PromptId, RunId, SessionId, TurnId};
-use crate::machine::{Effects, Entry, Machine};
+use crate::machine::{Effects, Machine};
 use crate::prompt::{PermissionMode, Prompt};
-use crate::protocol::{
-    Command, Event, EventId, Notice, Query, Refusal, RefusalKind, Reply, Request, SessionChoice,
-};
-use crate::record::{CancelScope, Reason, Record, RunFinished, RunStatus, Totals};
+use crate::protocol::{Command, Event, EventId, Query, Refusal, RefusalKind, Reply, Request, SessionChoice};
+use crate::record::{CancelScope, Reason, RunFinished, RunStatus, Totals};
 use crate::time::{Deadline, Timestamp};
 
 /// How long a run may take to end after the first signal, in milliseconds.
@@ -105,7 +105,8 @@ pub enum Input {
     Event(Box<Event>),
     /// A signal came.
     Signal(Signal),
-    /// The reader of standard output went away.
+    /// The reader of standard output went away. It is the one thing that still matters when the run is over: what was
+    /// printed last is then lost.
     OutputClosed,
     /// Time has passed.
     Tick,
@@ -143,25 +144,16 @@ pub struct Headless {
     lines: u64,
     cursor: Option<EventId>,
     turn: Option<TurnId>,
+    /// Whether that turn sums the conversation up.
+    summing_up: bool,
     /// The texts of the run's messages that have some.
     answer: Option<(MessageId, String)>,
     /// The calls of the step that is under way: name and arguments.
     calls: BTreeMap<CallId, (String, String)>,
     /// Whether the reader of standard output is gone.
     closed: bool,
-    /// What was printed of the current message when printing live.
+    /// Where printing text as it comes stands.
     live: Live,
-}
-
-/// Where live printing stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Live {
-    /// Nothing has been printed.
-    Nothing,
-    /// Text of a step that is over was printed, with a line break at its end or without.
-    Between { broken: bool },
-    /// Text of the current step was printed.
-    Inside { broken: bool },
 }
 
 /// How far a run is.
@@ -185,7 +177,7 @@ impl Machine for Headless {
 
     fn handle(&mut self, now: Timestamp, input: Input, out: &mut Effects<Effect>) {
         if self.phase == Phase::Over {
-            return;
+            return self.after_the_end(&input, out);
         }
         match input {
             Input::Begin => self.begin(now, out),
@@ -224,10 +216,11 @@ impl Headless {
             lines: 0,
             cursor: None,
             turn: None,
+            summing_up: false,
             answer: None,
             calls: BTreeMap::new(),
             closed: false,
-            live: Live::Nothing,
+            live: Live::default(),
         }
     }
 
@@ -390,296 +383,6 @@ impl Headless {
             (Some((_, until)), _) if until <= now => self.give_up(now, out),
             (None, Some(timeout)) if self.began.plus(timeout) <= now => self.end(now, Reason::Timeout, out),
             _ => {}
-        }
-    }
-
-    fn event(&mut self, now: Timestamp, event: Event, out: &mut Effects<Effect>) {
-        match event {
-            Event::Record { id, entry } => {
-                if self.session.as_ref() == Some(&entry.session) {
-                    self.record(&id, entry, out);
-                }
-            }
-            Event::Notice(Notice::SessionBusy { prompt, holder, .. }) => {
-                if prompt == *self.prompt() {
-                    let queued = lines::Queued { holder: Some((&holder).into()) };
-                    self.line(now, "prompt.queued", &queued, None, out);
-                    self.tell(format!("waiting: process {} has the session", holder.pid), out);
-                }
-            }
-            Event::Notice(Notice::StorageFailed { message }) => {
-                let terminal = self.unrecorded(now, RunStatus::Error, Reason::Storage, &message);
-                self.finish(now, terminal, out);
-            }
-            // In process nothing is cut off; over a connection the link resumes before we see it.
-            Event::Notice(Notice::CutOff) | Event::Resync { .. } => {}
-        }
-    }
-
-    fn record(&mut self, id: &EventId, entry: Entry, out: &mut Effects<Effect>) {
-        self.cursor = Some(id.clone());
-        let at = entry.at;
-        match &entry.record {
-            Record::PromptQueued { prompt } if prompt == self.prompt() => {
-                self.line(at, "prompt.queued", &lines::Queued { holder: None }, Some(id), out);
-            }
-            Record::PromptReturned { prompt, reason, text, .. } if prompt == self.prompt() => {
-                let returned = lines::Returned { reason: *reason, text };
-                self.line(at, "prompt.returned", &returned, Some(id), out);
-            }
-            Record::TurnStarted { turn, prompt, message, .. } if prompt == self.prompt() => {
-                self.turn = Some(*turn);
-                self.line(at, "prompt.started", &lines::Message { message_id: *message }, Some(id), out);
-            }
-            Record::PromptFolded { prompt, turn, message } if prompt == self.prompt() => {
-                self.turn = Some(*turn);
-                self.line(at, "prompt.folded", &lines::Message { message_id: *message }, Some(id), out);
-            }
-            Record::RunFinished(finished) if finished.prompt == *self.prompt() => {
-                self.finish(at, finished.clone(), out);
-            }
-            Record::TurnFinished { turn, .. } if self.turn == Some(*turn) => self.turn = None,
-            record if self.turn.is_some() => self.of_turn(at, id, record, out),
-            _ => {}
-        }
-    }
-
-    /// A record of the turn that the run is part of.
-    fn of_turn(&mut self, at: Timestamp, id: &EventId, record: &Record, out: &mut Effects<Effect>) {
-        let cursor = Some(id);
-        match record {
-            Record::StepStarted { step, message, model } => {
-                self.calls.clear();
-                let model = &model.to_string();
-                let started = lines::StepStarted { step: *step, message_id: *message, model };
-                self.line(at, "step.started", &started, cursor, out);
-            }
-            Record::TextAppended { message, block, text } => {
-                let delta = lines::Delta { message_id: *message, block: *block, text };
-                self.line(at, "text.delta", &delta, cursor, out);
-                self.print_live(text, out);
-            }
-            Record::ReasoningAppended { message, block, text } => {
-                let delta = lines::Delta { message_id: *message, block: *block, text };
-                self.line(at, "reasoning.delta", &delta, cursor, out);
-            }
-            Record::AttemptFailed { attempt, message, error, retry_after: Some(wait), .. } => {
-                let retry = lines::Retry { attempt: attempt.attempt, delay_ms: *wait, cause: &error.message };
-                self.line(at, "retry", &retry, cursor, out);
-                self.line(at, "attempt.reset", &lines::Message { message_id: *message }, cursor, out);
-                self.break_live(out);
-                self.tell(format!("retrying in {} s: {}", wait.div_ceil(1000), error.message), out);
-            }
-            Record::MessageFinished { message, blocks, .. } => self.message_finished(*message, blocks),
-            Record::PermissionDecided { call, allowed, by } => {
-                let (name, _) = self.call(*call);
-                let kind = if *allowed { "permission.granted" } else { "permission.denied" };
-                self.line(at, kind, &lines::Permission { call: *call, name: &name, by }, cursor, out);
-            }
-            Record::ToolCallStarted { call, .. } => {
-                let (name, input) = self.call(*call);
-                let started = lines::ToolStarted { call: *call, name: &name, input: &input };
-                self.line(at, "tool.started", &started, cursor, out);
-                self.break_live(out);
-                self.tell(format!("> {}", text::call_line(&name, &input)), out);
-            }
-            Record::ToolOutputAppended { call, text } => {
-                self.line(at, "tool.output", &lines::ToolOutput { call: *call, text }, cursor, out);
-            }
-            Record::ToolCallFinished { call, outcome, duration, .. } => {
-                self.tool_finished(at, id, *call, outcome, *duration, out);
-            }
-            Record::StepFinished { step, usage, cost, context } => {
-                let cost_usd = lines::dollars(*cost);
-                let finished = lines::StepFinished { step: *step, usage, context_tokens: *context, cost_usd };
-                self.line(at, "step.finished", &finished, cursor, out);
-                self.end_live_step();
-            }
-            _ => {}
-        }
-    }
-
-    fn message_finished(&mut self, message: MessageId, blocks: &[Block]) {
-        let answer = text_of(blocks);
-        if !answer.trim().is_empty() {
-            self.answer = Some((message, answer));
-        }
-        for block in blocks {
-            if let Block::Call(call) = block {
-                self.calls.insert(call.id, (call.name.clone(), call.input.clone()));
-            }
-        }
-    }
-
-    fn call(&self, call: CallId) -> (String, String) {
-        self.calls.get(&call).cloned().unwrap_or_default()
-    }
-
-    fn tool_finished(
-        &mut self,
-        at: Timestamp,
-        id: &EventId,
-        call: CallId,
-        outcome: &ToolOutcome,
-        duration: u64,
-        out: &mut Effects<Effect>,
-    ) {
-        let (name, input) = self.call(call);
-        let finished = lines::ToolFinished {
-            call,
-            name: &name,
-            input: &input,
-            status: lines::status_word(outcome.status),
-            output: &outcome.text,
-            metadata: outcome.metadata.as_deref(),
-            duration_ms: duration,
-        };
-        self.line(at, "tool.finished", &finished, Some(id), out);
-        self.break_live(out);
-        self.tell(
-            format!("  {}: {}", text::call_line(&name, &input), text::outcome_line(outcome, duration)),
-            out,
-        );
-    }
-
-    /// Prints the terminal, once, and ends the process.
-    fn finish(&mut self, at: Timestamp, mut terminal: RunFinished, out: &mut Effects<Effect>) {
-        self.phase = Phase::Over;
-        // What was given back because of our own signal ended by that signal.
-        if terminal.status == RunStatus::Cancelled
-            && let Some((reason, _)) = self.ending
-        {
-            terminal.status = cancelled_status(reason);
-            terminal.reason = reason;
-        }
-        if terminal.status == RunStatus::Ok
-            && self.options.fail_on_tool_error
-            && terminal.totals.tools.failed > 0
-        {
-            terminal.status = RunStatus::Error;
-            terminal.reason = Reason::ToolError;
-            terminal.message = format!("{} tool calls failed.", terminal.totals.tools.failed);
-        }
-        let code = if self.closed { 141 } else { exit_code(terminal.status, terminal.reason) };
-        self.report(at, &terminal, code, out);
-        out.push(Effect::Exit(code));
-    }
-
-    fn report(&mut self, at: Timestamp, terminal: &RunFinished, code: u8, out: &mut Effects<Effect>) {
-        let answer = self.answer.clone();
-        let cursor = self.cursor.clone();
-        let finished = lines::RunFinished {
-            status: terminal.status,
-            exit_code: code,
-            reason: terminal.reason,
-            message: &terminal.message,
-            answer: answer.as_ref().map(|(_, text)| text.as_str()),
-            message_id: answer.as_ref().map(|(message, _)| *message),
-            usage: &terminal.totals.usage,
-            context_tokens: terminal.totals.context,
-            cost_usd: lines::dollars(terminal.totals.cost),
-            steps: terminal.totals.steps,
-            attempts: terminal.totals.attempts,
-            tools: &terminal.totals.tools,
-            duration_ms: terminal.duration,
-            last_cursor: cursor.as_ref(),
-        };
-        match self.options.format {
-            Format::Jsonl => self.line(at, "run.finished", &finished, cursor.as_ref(), out),
-            Format::Json => {
-                let text = self.json_line(at, "run.finished", &finished, cursor.as_ref());
-                self.out(text, out);
-            }
-            Format::Text => self.report_text(answer.map(|(_, text)| text), out),
-        }
-        if !terminal.message.is_empty() && self.options.format == Format::Text {
-            out.push(Effect::Err(format!("hostler: {}\n", text::printable(&terminal.message))));
-        }
-    }
-
-    fn report_text(&mut self, answer: Option<String>, out: &mut Effects<Effect>) {
-        if self.options.live {
-            return self.break_live(out);
-        }
-        let Some(mut answer) = answer else { return };
-        if self.options.terminal {
-            answer = text::printable(&answer);
-        }
-        if !answer.ends_with('\n') {
-            answer.push('\n');
-        }
-        self.out(answer, out);
-    }
-
-    fn line<T: Serialize>(
-        &mut self,
-        at: Timestamp,
-        kind: &'static str,
-        body: &T,
-        cursor: Option<&EventId>,
-        out: &mut Effects<Effect>,
-    ) {
-        if self.options.format == Format::Jsonl {
-            let text = self.json_line(at, kind, body, cursor);
-            self.out(text, out);
-        }
-    }
-
-    fn json_line<T: Serialize>(
-        &mut self,
-        at: Timestamp,
-        kind: &'static str,
-        body: &T,
-        cursor: Option<&EventId>,
-    ) -> String {
-        self.lines += 1;
-        let run = self.run();
-        let place = Place { seq: self.lines, at, run: &run, session: self.session.as_ref(), cursor };
-        lines::line(&place, kind, body)
-    }
-
-    fn out(&self, text: String, out: &mut Effects<Effect>) {
-        if !self.closed {
-            out.push(Effect::Out(text));
-        }
-    }
-
-    /// Tells a person what is going on.
-    fn tell(&self, line: String, out: &mut Effects<Effect>) {
-        if self.options.format == Format::Text && !self.options.quiet {
-            out.push(Effect::Err(format!("{}\n", text::printable(&line))));
-        }
-    }
-
-    fn print_live(&mut self, more: &str, out: &mut Effects<Effect>) {
-        if self.options.format != Format::Text || !self.options.live || more.is_empty() {
-            return;
-        }
-        let gap = match self.live {
-            Live::Between { broken: true } => "\n",
-            Live::Between { broken: false } => "\n\n",
-            Live::Nothing | Live::Inside { .. } => "",
-        };
-        let more = if self.options.terminal { text::printable(more) } else { more.to_string() };
-        self.live = Live::Inside { broken: more.ends_with('\n') };
-        self.out(format!("{gap}{more}"), out);
-    }
-
-    /// Ends the line that live text stands on, so that what comes next begins a new one.
-    fn break_live(&mut self, out: &mut Effects<Effect>) {
-        match self.live {
-            Live::Inside { broken: false } | Live::Between { broken: false } => {
-                self.out("\n".to_string(), out);
-                self.live = Live::Between { broken: true };
-            }
-            Live::Inside { broken: true } => self.live = Live::Between { broken: true },
-            Live::Nothing | Live::Between { broken: true } => {}
-        }
-    }
-
-    fn end_live_step(&mut self) {
-        if let Live::Inside { broken } = self.live {
-            self.live = Live::Between { broken };
         }
     }
 }

@@ -4,11 +4,15 @@
 //! ended without an answer is closed by a note, so that nothing of it is taken up again. [`check`] says whether a
 //! request keeps these rules; it is the oracle of tests and simulation.
 
+mod summary;
+
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+
+pub use summary::summary_request;
 
 use crate::content::{
     AssistantMessage, Attachment, Block, Finish, Message, MessageBody, ToolCall, ToolOutcome,
@@ -27,6 +31,9 @@ pub fn request(preparation: &Preparation, messages: &[Message]) -> ModelRequest 
     }
 }
 
+/// What goes before a summary, so that it is read as what it is.
+const SUMMARY_INTRODUCTION: &str = "[What follows is a record of the conversation so far, summed up to save room. It is not an instruction.]";
+
 /// The conversation as that model is shown it.
 pub fn items(model: &ModelRef, messages: &[Message]) -> Vec<Item> {
     let mut projection = Projection { model, items: Vec::new(), used: BTreeSet::new(), turn: None };
@@ -34,6 +41,7 @@ pub fn items(model: &ModelRef, messages: &[Message]) -> Vec<Item> {
         match &message.body {
             MessageBody::User(user) => projection.user(user),
             MessageBody::Assistant(answer) => projection.assistant(answer),
+            MessageBody::Summary(text) => projection.summary(text),
         }
     }
     projection.items
@@ -49,6 +57,11 @@ struct Projection<'a> {
 }
 
 impl Projection<'_> {
+    fn summary(&mut self, text: &str) {
+        let text = format!("{SUMMARY_INTRODUCTION}\n\n{}", text.trim());
+        self.items.push(Item::User { text, media: Vec::new() });
+    }
+
     fn user(&mut self, user: &UserMessage) {
         if self.turn.as_ref().is_some_and(|(turn, _)| *turn != user.turn) {
             self.close_turn();
@@ -129,8 +142,10 @@ impl Projection<'_> {
         if !own.is_empty() && self.used.insert(own.clone()) {
             return own;
         }
-        let ours = format!("call_{}", call.id).replace('.', "_");
-        self.used.insert(ours.clone());
+        let mut ours = format!("call_{}", call.id).replace('.', "_");
+        while !self.used.insert(ours.clone()) {
+            ours.push('_');
+        }
         ours
     }
 }

@@ -1,0 +1,190 @@
+//! What happened in the workspace, as far as it concerns the run, in lines.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use super::super::{lines, text};
+use super::{Effect, Headless};
+use crate::content::{Block, ToolOutcome, text_of};
+use crate::ids::{CallId, MessageId};
+use crate::machine::{Effects, Entry};
+use crate::protocol::{Event, EventId, Notice};
+use crate::record::{Reason, Record, RunStatus, TurnOutcome};
+use crate::time::Timestamp;
+
+impl Headless {
+    pub(super) fn event(&mut self, now: Timestamp, event: Event, out: &mut Effects<Effect>) {
+        match event {
+            Event::Record { id, entry } => {
+                if self.session.as_ref() == Some(&entry.session) {
+                    self.record(&id, entry, out);
+                }
+            }
+            Event::Notice(Notice::SessionBusy { prompt, holder, .. }) => {
+                if prompt == *self.prompt() {
+                    let queued = lines::Queued { holder: Some((&holder).into()) };
+                    self.line(now, "prompt.queued", &queued, None, out);
+                    self.tell(format!("waiting: process {} has the session", holder.pid), out);
+                }
+            }
+            Event::Notice(Notice::StorageFailed { message }) => {
+                let terminal = self.unrecorded(now, RunStatus::Error, Reason::Storage, &message);
+                self.finish(now, terminal, out);
+            }
+            // In process nothing is cut off; over a connection the link resumes before we see it.
+            Event::Notice(Notice::CutOff) | Event::Resync { .. } => {}
+        }
+    }
+
+    fn record(&mut self, id: &EventId, entry: Entry, out: &mut Effects<Effect>) {
+        self.cursor = Some(id.clone());
+        let at = entry.at;
+        match &entry.record {
+            Record::PromptQueued { prompt } if prompt == self.prompt() => {
+                self.line(at, "prompt.queued", &lines::Queued { holder: None }, Some(id), out);
+            }
+            Record::PromptReturned { prompt, reason, text, .. } if prompt == self.prompt() => {
+                let returned = lines::Returned { reason: *reason, text };
+                self.line(at, "prompt.returned", &returned, Some(id), out);
+            }
+            Record::TurnStarted { turn, prompt, message, .. } if prompt == self.prompt() => {
+                self.turn = Some(*turn);
+                self.line(at, "prompt.started", &lines::Message { message_id: *message }, Some(id), out);
+            }
+            Record::PromptFolded { prompt, turn, message } if prompt == self.prompt() => {
+                self.turn = Some(*turn);
+                self.line(at, "prompt.folded", &lines::Message { message_id: *message }, Some(id), out);
+            }
+            Record::RunFinished(finished) if finished.prompt == *self.prompt() => {
+                self.finish(at, finished.clone(), out);
+            }
+            // A run that goes on keeps its place until its next turn takes it.
+            Record::TurnFinished { turn, outcome }
+                if self.turn == Some(*turn) && *outcome != TurnOutcome::Continued && !self.summing_up =>
+            {
+                self.turn = None;
+            }
+            Record::SummaryStarted { turn, .. } if self.turn.is_some() => {
+                self.turn = Some(*turn);
+                self.summing_up = true;
+                self.line(at, "summary.started", &lines::Empty {}, Some(id), out);
+                self.tell("summing the conversation up to save room".to_string(), out);
+            }
+            Record::SummaryFinished { message, .. } if self.turn.is_some() => {
+                self.line(at, "summary.finished", &lines::Message { message_id: *message }, Some(id), out);
+            }
+            Record::TurnContinued { turn, .. } if self.turn.is_some() => {
+                self.turn = Some(*turn);
+                self.summing_up = false;
+            }
+            record if self.turn.is_some() => self.of_turn(at, id, record, out),
+            _ => {}
+        }
+    }
+
+    /// A record of the turn that the run is part of.
+    fn of_turn(&mut self, at: Timestamp, id: &EventId, record: &Record, out: &mut Effects<Effect>) {
+        let cursor = Some(id);
+        match record {
+            Record::StepStarted { step, message, model } => {
+                self.calls.clear();
+                let model = &model.to_string();
+                let started = lines::StepStarted { step: *step, message_id: *message, model };
+                self.line(at, "step.started", &started, cursor, out);
+            }
+            // A summary is for the model; it is no part of the answer.
+            Record::TextAppended { .. }
+            | Record::ReasoningAppended { .. }
+            | Record::MessageFinished { .. }
+                if self.summing_up => {}
+            Record::TextAppended { message, block, text } => {
+                let delta = lines::Delta { message_id: *message, block: *block, text };
+                self.line(at, "text.delta", &delta, cursor, out);
+                if self.prints_live() {
+                    let text = self.live.print(&self.shown(text));
+                    self.out(text, out);
+                }
+            }
+            Record::ReasoningAppended { message, block, text } => {
+                let delta = lines::Delta { message_id: *message, block: *block, text };
+                self.line(at, "reasoning.delta", &delta, cursor, out);
+            }
+            Record::AttemptFailed { attempt, message, error, retry_after: Some(wait), .. } => {
+                let retry = lines::Retry { attempt: attempt.attempt, delay_ms: *wait, cause: &error.message };
+                self.line(at, "retry", &retry, cursor, out);
+                self.line(at, "attempt.reset", &lines::Message { message_id: *message }, cursor, out);
+                self.break_live(out);
+                self.tell(format!("retrying in {} s: {}", wait.div_ceil(1000), error.message), out);
+            }
+            Record::MessageFinished { message, blocks, .. } => self.message_finished(*message, blocks),
+            Record::PermissionDecided { call, allowed, by } => {
+                let (name, _) = self.call(*call);
+                let kind = if *allowed { "permission.granted" } else { "permission.denied" };
+                self.line(at, kind, &lines::Permission { call: *call, name: &name, by }, cursor, out);
+            }
+            Record::ToolCallStarted { call, .. } => {
+                let (name, input) = self.call(*call);
+                let started = lines::ToolStarted { call: *call, name: &name, input: &input };
+                self.line(at, "tool.started", &started, cursor, out);
+                self.break_live(out);
+                self.tell(format!("> {}", text::call_line(&name, &input)), out);
+            }
+            Record::ToolOutputAppended { call, text } => {
+                self.line(at, "tool.output", &lines::ToolOutput { call: *call, text }, cursor, out);
+            }
+            Record::ToolCallFinished { call, outcome, duration, .. } => {
+                self.tool_finished(at, id, *call, outcome, *duration, out);
+            }
+            Record::StepFinished { step, usage, cost, context } => {
+                let cost_usd = lines::dollars(*cost);
+                let finished = lines::StepFinished { step: *step, usage, context_tokens: *context, cost_usd };
+                self.line(at, "step.finished", &finished, cursor, out);
+                self.live.end_step();
+            }
+            _ => {}
+        }
+    }
+
+    fn message_finished(&mut self, message: MessageId, blocks: &[Block]) {
+        let answer = text_of(blocks);
+        if !answer.trim().is_empty() {
+            self.answer = Some((message, answer));
+        }
+        for block in blocks {
+            if let Block::Call(call) = block {
+                self.calls.insert(call.id, (call.name.clone(), call.input.clone()));
+            }
+        }
+    }
+
+    fn call(&self, call: CallId) -> (String, String) {
+        self.calls.get(&call).cloned().unwrap_or_default()
+    }
+
+    fn tool_finished(
+        &mut self,
+        at: Timestamp,
+        id: &EventId,
+        call: CallId,
+        outcome: &ToolOutcome,
+        duration: u64,
+        out: &mut Effects<Effect>,
+    ) {
+        let (name, input) = self.call(call);
+        let finished = lines::ToolFinished {
+            call,
+            name: &name,
+            input: &input,
+            status: lines::status_word(outcome.status),
+            output: &outcome.text,
+            metadata: outcome.metadata.as_deref(),
+            duration_ms: duration,
+        };
+        self.line(at, "tool.finished", &finished, Some(id), out);
+        self.break_live(out);
+        self.tell(
+            format!("  {}: {}", text::call_line(&name, &input), text::outcome_line(outcome, duration)),
+            out,
+        );
+    }
+}

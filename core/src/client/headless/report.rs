@@ -1,0 +1,148 @@
+//! How a run is put into words: the terminal, the lines, and what goes to standard error.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+
+use serde::Serialize;
+
+use super::super::lines::{self, Place};
+use super::super::{exit_code, text};
+use super::{Effect, Format, Headless, Input, Phase, cancelled_status};
+use crate::machine::Effects;
+use crate::protocol::EventId;
+use crate::record::{Reason, RunFinished, RunStatus};
+use crate::time::Timestamp;
+
+impl Headless {
+    /// Nothing happens any more, except that what was printed last may not have been delivered: whoever asked must not
+    /// take that for success.
+    pub(super) fn after_the_end(&mut self, input: &Input, out: &mut Effects<Effect>) {
+        if *input == Input::OutputClosed && !self.closed {
+            self.closed = true;
+            out.push(Effect::Exit(exit_code(RunStatus::Cancelled, Reason::OutputClosed)));
+        }
+    }
+
+    /// Prints the terminal, once, and ends the process.
+    pub(super) fn finish(&mut self, at: Timestamp, mut terminal: RunFinished, out: &mut Effects<Effect>) {
+        self.phase = Phase::Over;
+        // What was given back because of our own signal ended by that signal.
+        if terminal.status == RunStatus::Cancelled
+            && let Some((reason, _)) = self.ending
+        {
+            terminal.status = cancelled_status(reason);
+            terminal.reason = reason;
+        }
+        if terminal.status == RunStatus::Ok
+            && self.options.fail_on_tool_error
+            && terminal.totals.tools.failed > 0
+        {
+            terminal.status = RunStatus::Error;
+            terminal.reason = Reason::ToolError;
+            terminal.message = format!("{} tool calls failed.", terminal.totals.tools.failed);
+        }
+        let code = if self.closed { 141 } else { exit_code(terminal.status, terminal.reason) };
+        self.report(at, &terminal, code, out);
+        out.push(Effect::Exit(code));
+    }
+
+    fn report(&mut self, at: Timestamp, terminal: &RunFinished, code: u8, out: &mut Effects<Effect>) {
+        let answer = self.answer.clone();
+        let cursor = self.cursor.clone();
+        let finished = lines::RunFinished {
+            status: terminal.status,
+            exit_code: code,
+            reason: terminal.reason,
+            message: &terminal.message,
+            answer: answer.as_ref().map(|(_, text)| text.as_str()),
+            message_id: answer.as_ref().map(|(message, _)| *message),
+            usage: &terminal.totals.usage,
+            context_tokens: terminal.totals.context,
+            cost_usd: lines::dollars(terminal.totals.cost),
+            steps: terminal.totals.steps,
+            attempts: terminal.totals.attempts,
+            tools: &terminal.totals.tools,
+            duration_ms: terminal.duration,
+            last_cursor: cursor.as_ref(),
+        };
+        match self.options.format {
+            Format::Jsonl => self.line(at, "run.finished", &finished, cursor.as_ref(), out),
+            Format::Json => {
+                let text = self.json_line(at, "run.finished", &finished, cursor.as_ref());
+                self.out(text, out);
+            }
+            Format::Text => self.report_text(answer.map(|(_, text)| text), out),
+        }
+        if !terminal.message.is_empty() && self.options.format == Format::Text {
+            out.push(Effect::Err(format!("hostler: {}\n", text::printable(&terminal.message))));
+        }
+    }
+
+    fn report_text(&mut self, answer: Option<String>, out: &mut Effects<Effect>) {
+        if self.options.live {
+            return self.break_live(out);
+        }
+        let Some(answer) = answer else { return };
+        let mut answer = self.shown(&answer);
+        if !answer.ends_with('\n') {
+            answer.push('\n');
+        }
+        self.out(answer, out);
+    }
+
+    pub(super) fn line<T: Serialize>(
+        &mut self,
+        at: Timestamp,
+        kind: &'static str,
+        body: &T,
+        cursor: Option<&EventId>,
+        out: &mut Effects<Effect>,
+    ) {
+        if self.options.format == Format::Jsonl {
+            let text = self.json_line(at, kind, body, cursor);
+            self.out(text, out);
+        }
+    }
+
+    fn json_line<T: Serialize>(
+        &mut self,
+        at: Timestamp,
+        kind: &'static str,
+        body: &T,
+        cursor: Option<&EventId>,
+    ) -> String {
+        self.lines += 1;
+        let run = self.run();
+        let place = Place { seq: self.lines, at, run: &run, session: self.session.as_ref(), cursor };
+        lines::line(&place, kind, body)
+    }
+
+    pub(super) fn out(&self, text: String, out: &mut Effects<Effect>) {
+        if !self.closed {
+            out.push(Effect::Out(text));
+        }
+    }
+
+    pub(super) fn prints_live(&self) -> bool {
+        self.options.format == Format::Text && self.options.live
+    }
+
+    /// Ends the line that live text stands on, so that what comes next begins a new one.
+    pub(super) fn break_live(&mut self, out: &mut Effects<Effect>) {
+        if let Some(text) = self.live.break_line() {
+            self.out(text, out);
+        }
+    }
+
+    /// Text as it may be printed.
+    pub(super) fn shown(&self, text: &str) -> String {
+        if self.options.terminal { text::printable(text) } else { text.to_string() }
+    }
+
+    /// Tells a person what is going on.
+    pub(super) fn tell(&self, line: String, out: &mut Effects<Effect>) {
+        if self.options.format == Format::Text && !self.options.quiet {
+            out.push(Effect::Err(format!("{}\n", text::printable(&line))));
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! From the first line to acceptance: the prompt, the session, and whatever can go wrong with them.
+
+use super::stand::{Stand, options};
+use crate::client::{Format, Input, Options, Which};
+use crate::ids::{ClientId, SessionId};
+use crate::protocol::{
+    Activity, Command, Event, Holder, Notice, Query, Refusal, RefusalKind, Reply, Request, SessionChoice,
+    SessionInfo,
+};
+use crate::record::{Reason, Record, ReturnReason, RunStatus, Totals};
+use crate::rig::words;
+use crate::time::Timestamp;
+
+fn found(id: &str) -> Input {
+    let info = SessionInfo {
+        id: SessionId::new(id),
+        title: "t".into(),
+        parent: None,
+        created: Timestamp::default(),
+        updated: Timestamp::default(),
+        messages: 0,
+        runs: 0,
+        model: None,
+        totals: Totals::default(),
+        activity: Activity::Idle,
+    };
+    Input::Reply(Box::new(Reply::Session(info)))
+}
+
+fn refused(kind: RefusalKind) -> Input {
+    Input::Reply(Box::new(Reply::Refused(Refusal::new(kind, "No."))))
+}
+
+fn chosen(stand: &Stand) -> &SessionChoice {
+    match stand.requests.last() {
+        Some(Request::Command(Command::Submit { session, .. })) => session,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_first_line_comes_before_anything_is_asked() {
+    let warnings = vec!["mind the gap".into()];
+    let mut stand = Stand::new(Options { warnings, ..options(Format::Jsonl) });
+    stand.feed(Input::Begin);
+    assert!(stand.requests.is_empty());
+    let lines = stand.lines();
+    assert_eq!(lines[0]["type"], "run.started");
+    assert_eq!(lines[0]["run"], "run-p");
+    assert!(lines[0]["session"].is_null() && lines[0]["model"].is_null());
+    assert_eq!((&lines[0]["version"], &lines[0]["cwd"]), (&"1.2.3".into(), &"/w".into()));
+    assert_eq!(lines[0]["permission_mode"], "yolo");
+    assert_eq!(lines[0]["ts"], "1970-01-01T00:00:01.000Z");
+    assert_eq!((&lines[1]["type"], &lines[1]["message"]), (&"warning".into(), &"mind the gap".into()));
+    assert!(stand.err.is_empty(), "who reads lines is told in lines");
+}
+
+#[test]
+fn warnings_go_to_standard_error_in_other_formats() {
+    for format in [Format::Text, Format::Json] {
+        let mut stand = Stand::new(options(format));
+        stand.feed(Input::Begin);
+        stand.feed(Input::Ready { text: "Do it.".into(), warning: Some("not read".into()) });
+        assert_eq!(stand.err, "hostler: warning: not read\n");
+        assert!(stand.out.is_empty());
+    }
+}
+
+#[test]
+fn a_new_session_is_submitted_to_at_once() {
+    let mut stand = Stand::new(options(Format::Text));
+    stand.feed(Input::Begin);
+    stand.ready("Do it.");
+    assert_eq!(*chosen(&stand), SessionChoice::New { id: words::session() });
+    let Some(Request::Command(Command::Submit { prompt, .. })) = stand.requests.last() else { panic!() };
+    assert_eq!((prompt.text.as_str(), prompt.client == ClientId::new("client")), ("Do it.", true));
+    stand.ready("Again.");
+    assert_eq!(stand.requests.len(), 1, "a prompt is complete once");
+}
+
+#[test]
+fn the_latest_session_is_continued_or_a_new_one_begun() {
+    let which = || Which::Latest(SessionId::new("fresh"));
+    let mut stand = Stand::new(Options { session: which(), ..options(Format::Text) });
+    stand.ready("Do it.");
+    assert_eq!(stand.requests, [Request::Query(Query::LatestSession)]);
+    stand.feed(found("old"));
+    assert_eq!(*chosen(&stand), SessionChoice::Existing { id: SessionId::new("old") });
+    let mut stand = Stand::new(Options { session: which(), ..options(Format::Text) });
+    stand.ready("Do it.");
+    stand.feed(refused(RefusalKind::NotFound));
+    assert_eq!(*chosen(&stand), SessionChoice::New { id: SessionId::new("fresh") });
+}
+
+#[test]
+fn a_session_is_found_by_the_beginning_of_its_id_or_the_run_is_bad_usage() {
+    let prefixed = || Options { session: Which::Prefix("ol".into()), ..options(Format::Jsonl) };
+    let mut stand = Stand::new(prefixed());
+    stand.ready("Do it.");
+    assert_eq!(stand.requests, [Request::Query(Query::FindSession { prefix: "ol".into() })]);
+    stand.feed(found("old"));
+    assert_eq!(chosen(&stand).id().as_str(), "old");
+    for kind in [RefusalKind::NotFound, RefusalKind::Ambiguous] {
+        let mut stand = Stand::new(prefixed());
+        stand.ready("Do it.");
+        stand.feed(refused(kind));
+        assert_eq!(stand.exit, Some(2));
+        assert_eq!((&stand.last()["status"], &stand.last()["reason"]), (&"error".into(), &"usage".into()));
+    }
+}
+
+#[test]
+fn an_empty_prompt_is_bad_usage() {
+    for format in [Format::Text, Format::Json, Format::Jsonl] {
+        let mut stand = Stand::new(options(format));
+        stand.feed(Input::Begin);
+        stand.ready(" \n");
+        assert_eq!(stand.exit, Some(2));
+        assert!(stand.requests.is_empty());
+        let told = if format == Format::Text { stand.err.clone() } else { stand.out.clone() };
+        assert!(told.contains("The prompt is empty"), "{told}");
+    }
+}
+
+#[test]
+fn a_refusal_ends_the_run_with_its_kind() {
+    for (kind, status, code) in [
+        (RefusalKind::Invalid, "error", 2),
+        (RefusalKind::NotFound, "error", 2),
+        (RefusalKind::Conflict, "error", 2),
+        (RefusalKind::Storage, "error", 1),
+        (RefusalKind::Cancelled, "cancelled", 7),
+        (RefusalKind::Closing, "cancelled", 7),
+    ] {
+        let mut stand = Stand::new(options(Format::Jsonl));
+        stand.feed(Input::Begin);
+        stand.ready("Do it.");
+        stand.feed(refused(kind));
+        let last = stand.last();
+        assert_eq!(
+            (stand.exit, &last["status"], &last["message"]),
+            (Some(code), &status.into(), &"No.".into())
+        );
+        assert_eq!(last["exit_code"], code);
+    }
+}
+
+#[test]
+fn a_workspace_that_cannot_be_opened_ends_the_run() {
+    let mut stand = Stand::new(options(Format::Text));
+    stand.feed(Input::Begin);
+    stand.feed(Input::Unavailable(Refusal::new(RefusalKind::Storage, "The disk is full.")));
+    assert_eq!((stand.exit, stand.err.as_str()), (Some(1), "hostler: The disk is full.\n"));
+}
+
+#[test]
+fn whoever_waits_for_a_session_is_told_of_it() {
+    let busy = |prompt: &str| {
+        Input::Event(Box::new(Event::Notice(Notice::SessionBusy {
+            session: words::session(),
+            prompt: crate::ids::PromptId::new(prompt),
+            holder: Holder { pid: 42, since: Timestamp::from_millis(0) },
+        })))
+    };
+    let mut stand = Stand::new(options(Format::Jsonl));
+    stand.feed(Input::Begin);
+    stand.ready("Do it.");
+    stand.feed(busy("another"));
+    stand.feed(busy("p"));
+    assert_eq!(stand.kinds(), ["run.started", "prompt.queued"]);
+    assert_eq!(stand.last()["holder"]["pid"], 42);
+    let mut stand = Stand::new(options(Format::Text));
+    stand.ready("Do it.");
+    stand.feed(busy("p"));
+    assert_eq!(stand.err, "waiting: process 42 has the session\n");
+}
+
+#[test]
+fn what_waits_behind_another_turn_and_what_goes_back_is_told() {
+    let mut stand = Stand::new(options(Format::Jsonl));
+    stand.accept();
+    let prompt = words::run("p", "").id;
+    stand.record(Record::PromptQueued { prompt: prompt.clone() });
+    assert!(stand.last()["holder"].is_null() && stand.last()["cursor"] == "log-1");
+    let (client, text) = (ClientId::new("client"), "Do it.".into());
+    stand.record(Record::PromptReturned { prompt, client, text, reason: ReturnReason::Cleared });
+    stand.record(Record::RunFinished(super::stand::finished(RunStatus::Cancelled, Reason::Returned)));
+    assert_eq!(stand.kinds(), ["run.started", "prompt.queued", "prompt.returned", "run.finished"]);
+    assert_eq!(stand.exit, Some(7));
+}

@@ -1,0 +1,158 @@
+//! What holds always, checked after every record, every effect and every batch.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hostler_core::ids::{AttemptId, CallId, SessionId};
+use hostler_core::machine::{Entry, Machine};
+use hostler_core::protocol::Command;
+use hostler_core::record::Record;
+use hostler_core::session::{self, Durable, Owned};
+use hostler_core::time::Timestamp;
+use hostler_core::workspace::{Effect, Input, Workspace};
+
+use super::fates::Fates;
+use super::flights::Flights;
+use super::prefixes;
+use super::transcript::Transcript;
+
+/// The laws, and what they need to remember.
+pub(crate) struct Laws {
+    sessions: BTreeMap<SessionId, Shadow>,
+    /// How long what a cancel covers may take to end.
+    settle: u64,
+}
+
+/// What the log has said of a session, and what has been started for it.
+struct Shadow {
+    durable: Durable,
+    fates: Fates,
+    transcript: Transcript,
+    attempts: BTreeSet<AttemptId>,
+    asked: BTreeSet<AttemptId>,
+    run: BTreeSet<CallId>,
+}
+
+impl Laws {
+    pub(crate) fn new(settle: u64) -> Self {
+        Self { sessions: BTreeMap::new(), settle }
+    }
+
+    pub(crate) fn durable(&self, session: &SessionId) -> Option<&Durable> {
+        self.sessions.get(session).map(|shadow| &shadow.durable)
+    }
+
+    /// Something is about to be handled.
+    pub(crate) fn input(&mut self, input: &Input) {
+        if let Input::Request { command: Command::ClearQueue { session }, .. } = input
+            && let Some(shadow) = self.sessions.get_mut(session)
+        {
+            shadow.fates.cleared = true;
+        }
+    }
+
+    /// Something is committed.
+    pub(crate) fn record(&mut self, entry: &Entry) {
+        let shadow =
+            self.sessions.entry(entry.session.clone()).or_insert_with(|| Shadow::new(&entry.session));
+        let Shadow { durable, fates, transcript, attempts, .. } = shadow;
+        fates.before(durable, entry, self.settle);
+        transcript.before(durable, &entry.record);
+        if let Record::AttemptStarted { attempt } = &entry.record {
+            assert!(attempts.insert(*attempt), "{attempt} is made twice");
+        }
+        durable.evolve(entry.at, &entry.record);
+        fates.after(durable);
+        prefixes::check(durable, entry.at);
+    }
+
+    /// Something is about to start.
+    pub(crate) fn effect(&mut self, effect: &Effect) {
+        if let Effect::Session(owned) = effect {
+            let shadow = self.sessions.get_mut(&owned.session).expect("an effect of a session without log");
+            shadow.effect(owned);
+        }
+    }
+
+    /// A batch is over.
+    pub(crate) fn after_batch(&mut self, now: Timestamp, machine: &Workspace, flights: &Flights) {
+        for (session, shadow) in &mut self.sessions {
+            shadow.fates.cleared = false;
+            let open = machine.durable(session);
+            if let Some(durable) = open {
+                assert_eq!(*durable, shadow.durable, "the machine's state is not what its log amounts to");
+                assert!(
+                    flights.awaits(session) || machine.deadline().is_some(),
+                    "{session} waits for nothing that could come: {durable:?}"
+                );
+                assert!(!durable.is_idle(), "{session} is idle and was not closed");
+            } else {
+                shadow.fates.all_ended_unless_crashed();
+            }
+            shadow.fates.in_time(now);
+            shadow.one_serial_or_few_readers(flights);
+        }
+    }
+
+    /// The process has ended: what it had promised to end in time is ended by the next one.
+    pub(crate) fn crash(&mut self) {
+        self.sessions.values_mut().for_each(|shadow| shadow.fates.crash());
+    }
+}
+
+impl Shadow {
+    fn new(session: &SessionId) -> Self {
+        Self {
+            durable: Durable::new(session.clone()),
+            fates: Fates::default(),
+            transcript: Transcript::default(),
+            attempts: BTreeSet::new(),
+            asked: BTreeSet::new(),
+            run: BTreeSet::new(),
+        }
+    }
+
+    fn effect(&mut self, Owned { effect, .. }: &Owned) {
+        use session::Effect as Ask;
+        match effect {
+            Ask::CallModel { attempt, .. } => {
+                self.fates.may_go_on(attempt.step.turn);
+                assert!(self.attempts.contains(attempt), "{attempt} is made and not recorded");
+                assert!(self.asked.insert(*attempt), "{attempt} is made twice");
+            }
+            Ask::CancelCall { attempt } => {
+                assert!(self.attempts.contains(attempt), "{attempt} is stopped and was never made");
+            }
+            Ask::InspectCall { call, .. } => self.is_known(*call),
+            Ask::RunTool { call, .. } => {
+                self.fates.may_go_on(call.step.turn);
+                self.is_known(*call);
+                assert!(self.transcript.started.contains(call), "{call} runs and that is not recorded");
+                assert!(self.run.insert(*call), "{call} runs twice");
+            }
+            Ask::CancelTool { call } => self.is_known(*call),
+            Ask::Prepare { prompt, .. } | Ask::CancelPrepare { prompt } => {
+                let known =
+                    self.durable.find_open(prompt).is_some() || self.durable.closed.contains_key(prompt);
+                assert!(known, "{prompt} is prepared and was never accepted");
+            }
+            Ask::Reply { .. } => panic!("a workspace answers by itself"),
+        }
+    }
+
+    fn is_known(&self, call: CallId) {
+        assert!(self.transcript.calls.contains(&call), "{call} is unknown");
+    }
+
+    /// Calls that are looked at or run overlap only if they read, and at most five of them.
+    fn one_serial_or_few_readers(&self, flights: &Flights) {
+        let Some((_, answer)) = self.durable.current() else { return };
+        let running = |call: &CallId| {
+            let key = (self.durable.id.clone(), *call);
+            flights.inspections.contains_key(&key) || flights.tools.contains_key(&key)
+        };
+        let busy: Vec<_> =
+            answer.calls().filter(|call| call.outcome.is_none() && running(&call.id)).collect();
+        let serial = busy.iter().any(|call| !hostler_core::tools::overlaps(&call.name));
+        assert!(busy.len() <= if serial { 1 } else { 5 }, "too many calls at once: {busy:?}");
+    }
+}

@@ -1,0 +1,11 @@
+//! One session from the outside: what each input leads to, in each state in which it can come.
+
+mod admission;
+mod cancel;
+mod queue;
+mod recovery;
+mod retries;
+mod steps;
+mod streaming;
+mod summary;
+mod tools;

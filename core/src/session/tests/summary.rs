@@ -1,0 +1,215 @@
+//! A conversation that becomes too long is summed up, and the run goes on: always bounded, with one end.
+
+use crate::content::MessageBody;
+use crate::model::{CallError, CallErrorKind, Item, Preparation};
+use crate::record::{Reason, Record, RunStatus, TurnOutcome};
+use crate::rig::Rig;
+use crate::rig::words::{broken, preparation, prompt, run, session, stop, text, used};
+
+fn too_long() -> CallError {
+    let code = "context_length_exceeded".to_owned();
+    broken(CallErrorKind::Status { status: 400, code })
+}
+
+/// A run is under way with a model of that window.
+fn begin_with(window: Option<u64>) -> Rig {
+    let mut rig = Rig::new();
+    rig.submit(prompt("p", "Tidy the house."));
+    let prepared = Preparation { context_window: window, ..preparation() };
+    rig.prepared_with("p", Ok(prepared));
+    rig
+}
+
+/// A step that reads something, after which the conversation has so many tokens.
+fn step(rig: &mut Rig, tokens: u64) {
+    rig.stream(vec![used(tokens, 0)]);
+    rig.call(&[("ls", "{}")]);
+    rig.run_tool(1, "a");
+}
+
+/// The user's words in the request that was made last.
+fn asked(rig: &Rig) -> String {
+    let items = rig.asked.last().map(|(_, request)| request.items.clone()).unwrap_or_default();
+    let said = items.iter().filter_map(|item| match item {
+        Item::User { text, .. } => Some(text.clone()),
+        Item::Assistant { .. } | Item::Results(_) => None,
+    });
+    said.collect::<Vec<_>>().join("\n--\n")
+}
+
+#[test]
+fn the_run_goes_on_from_the_summary_with_its_request_quoted_once() {
+    let mut rig = begin_with(Some(1_000));
+    step(&mut rig, 850);
+    let tools = rig.asked.last().map(|(_, request)| request.tools.len());
+    assert_eq!(tools, Some(0), "a summary is asked for without tools");
+    assert!(asked(&rig).contains("Tidy the house."), "{}", asked(&rig));
+    rig.answer("Half is tidy.");
+    let asked = asked(&rig);
+    assert!(asked.contains("not an instruction") && asked.contains("Half is tidy."), "{asked}");
+    assert_eq!(asked.matches("Tidy the house.").count(), 1, "{asked}");
+    rig.answer("All is tidy.");
+    assert_eq!(rig.end("p").status, RunStatus::Ok);
+    let outcomes = [&TurnOutcome::Continued, &TurnOutcome::Completed, &TurnOutcome::Completed];
+    assert_eq!(rig.turns(), outcomes);
+}
+
+#[test]
+fn a_second_summary_does_not_nest_the_request() {
+    let mut rig = begin_with(Some(1_000));
+    for _ in 0..3 {
+        step(&mut rig, 850);
+        rig.answer("Half is tidy.");
+    }
+    assert_eq!(asked(&rig).matches("Tidy the house.").count(), 1, "{}", asked(&rig));
+    assert_eq!(asked(&rig).matches("<request>").count(), 1);
+    rig.answer("Done.");
+    assert_eq!(rig.end("p").totals.steps, 7);
+}
+
+#[test]
+fn what_is_left_of_the_window_decides() {
+    // The tool's result adds three tokens to what the provider has counted.
+    for (window, tokens, sums_up) in [
+        (Some(1_000), 796, false),
+        (Some(1_000), 797, true),
+        (Some(200_000), 159_996, false),
+        (Some(200_000), 159_997, true),
+        (Some(200_001), 179_997, false),
+        (Some(200_001), 179_998, true),
+        (Some(0), 1_000_000, false),
+        (None, 1_000_000, false),
+    ] {
+        let mut rig = begin_with(window);
+        rig.stream(vec![used(tokens, 0)]);
+        rig.call(&[("ls", "{}")]);
+        rig.run_tool(1, "[no output]");
+        let found = rig.log.iter().any(|entry| matches!(entry.record, Record::SummaryStarted { .. }));
+        assert_eq!(found, sums_up, "{window:?} {tokens}");
+    }
+}
+
+#[test]
+fn a_prompt_that_joins_is_summed_up_with_the_rest() {
+    let mut rig = begin_with(Some(1_000));
+    rig.enter(prompt("q", "The cellar too."));
+    step(&mut rig, 850);
+    assert!(asked(&rig).contains("The cellar too."));
+    rig.answer("Summary.");
+    rig.answer("Done.");
+    assert_eq!(rig.end("q").status, RunStatus::Ok);
+    assert_eq!(rig.end("q").answer, rig.end("p").answer);
+}
+
+#[test]
+fn a_prompt_with_a_run_of_its_own_waits_until_the_run_is_over() {
+    let mut rig = begin_with(Some(1_000));
+    rig.enter(run("q", "Something else."));
+    step(&mut rig, 850);
+    rig.answer("Summary.");
+    assert!(rig.ended("p").is_none() && rig.begun() == ["p"]);
+    rig.answer("Done.");
+    assert_eq!(rig.begun(), ["p", "q"]);
+}
+
+#[test]
+fn a_provider_that_finds_it_too_long_gets_a_summary() {
+    let mut rig = begin_with(None);
+    step(&mut rig, 0);
+    rig.fail(too_long());
+    rig.answer("Half is tidy.");
+    rig.answer("Done.");
+    assert_eq!(rig.end("p").status, RunStatus::Ok);
+}
+
+#[test]
+fn the_same_refused_request_is_never_made_again_and_refusals_are_bounded() {
+    let mut rig = begin_with(None);
+    for word in ["one ", "two ", "three ", "four "] {
+        rig.call(&[("ls", "{}")]);
+        rig.run_tool(1, &word.repeat(900));
+    }
+    rig.fail(too_long());
+    let mut sizes = Vec::new();
+    while rig.ended("p").is_none() {
+        sizes.push(asked(&rig).len());
+        rig.fail(too_long());
+        if rig.ended("p").is_none() {
+            rig.tick();
+        }
+    }
+    assert_eq!(sizes.len(), 4, "{sizes:?}");
+    assert!(sizes.windows(2).all(|pair| pair[1] < pair[0]), "{sizes:?}");
+    assert_eq!((rig.end("p").status, rig.end("p").reason), (RunStatus::Limit, Reason::Context));
+}
+
+#[test]
+fn a_request_that_is_too_long_by_itself_ends_the_run() {
+    let mut rig = begin_with(None);
+    rig.fail(too_long());
+    assert_eq!((rig.end("p").status, rig.end("p").reason), (RunStatus::Limit, Reason::Context));
+    let mut rig = begin_with(None);
+    step(&mut rig, 0);
+    rig.fail(too_long());
+    rig.answer("Summary.");
+    rig.fail(too_long());
+    assert_eq!(rig.end("p").reason, Reason::Context, "a summary that did not help is not tried again");
+}
+
+#[test]
+fn a_session_with_an_oversized_history_stays_usable() {
+    let mut rig = begin_with(Some(1_000));
+    rig.stream(vec![text(0, &"word ".repeat(80_000)), stop()]);
+    assert_eq!(rig.end("p").status, RunStatus::Ok);
+    rig.submit(prompt("q", "And now?"));
+    rig.prepared_with("q", Ok(Preparation { context_window: Some(1_000), ..preparation() }));
+    assert!(asked(&rig).len() < 4_000, "the summary is asked for within the window");
+    rig.answer("A hundred windows were said.");
+    rig.answer("Now this.");
+    assert_eq!(rig.end("q").status, RunStatus::Ok);
+    assert!(asked(&rig).contains("And now?"));
+}
+
+#[test]
+fn a_cancel_while_summing_up_ends_the_run_and_keeps_the_conversation() {
+    let mut rig = begin_with(Some(1_000));
+    step(&mut rig, 850);
+    rig.stream(vec![text(0, "Half")]);
+    rig.cancel();
+    assert_eq!(rig.end("p").status, RunStatus::Cancelled);
+    let kept = &rig.durable(&session()).messages;
+    assert!(matches!(kept[0].body, MessageBody::User(_)));
+    rig.begin(prompt("q", "Again."));
+    rig.answer("Yes.");
+    assert_eq!(rig.end("q").status, RunStatus::Ok);
+}
+
+#[test]
+fn a_summary_that_fails_or_says_nothing_ends_the_run() {
+    for fails in [true, false] {
+        let mut rig = begin_with(Some(1_000));
+        step(&mut rig, 850);
+        if fails {
+            rig.fail(broken(CallErrorKind::Protocol));
+        } else {
+            rig.stream(vec![stop()]);
+        }
+        assert_eq!(rig.end("p").status, RunStatus::Error);
+        assert!(rig.is_idle());
+    }
+}
+
+#[test]
+fn a_summary_is_retried_and_survives_a_crash_of_the_process() {
+    let mut rig = begin_with(Some(1_000));
+    step(&mut rig, 850);
+    rig.stream(vec![text(0, "Ha")]);
+    rig.fail(broken(CallErrorKind::Truncated));
+    rig.tick();
+    rig.stream(vec![text(0, "Half")]);
+    rig.crash();
+    rig.begin(prompt("q", "Again."));
+    assert_eq!((rig.end("p").status, rig.end("p").reason), (RunStatus::Error, Reason::Interrupted));
+    rig.answer("Yes.");
+    assert_eq!(rig.end("q").status, RunStatus::Ok);
+}

@@ -1,0 +1,4 @@
+//! A directory from the outside: sessions that open and close, and what is asked for in between.
+
+mod opening;
+mod sessions;

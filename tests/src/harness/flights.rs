@@ -1,0 +1,60 @@
+//! Flight records: every one of them must lead to the same decisions when it is fed to the core again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use hostler_core::flight;
+
+/// Replays every flight record below a directory, and says how many there are.
+pub(super) fn replay(root: &Path) -> usize {
+    let mut records = Vec::new();
+    find(root, &mut records);
+    records.iter().filter(|record| replay_one(record)).count()
+}
+
+fn find(directory: &Path, records: &mut Vec<PathBuf>) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            find(&entry.path(), records);
+        } else if directory.ends_with("flight") {
+            records.push(entry.path());
+        }
+    }
+}
+
+/// Whether it says anything: it may have been deleted because it is old, or its process have ended as it began.
+fn replay_one(record: &Path) -> bool {
+    let Ok(text) = fs::read_to_string(record) else { return false };
+    if !text.contains('\n') {
+        return false;
+    }
+    let report = flight::replay(&text).unwrap_or_else(|error| panic!("{}: {error}", record.display()));
+    assert_eq!(report.differs, None, "{} is decided differently", record.display());
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) -> usize {
+        let temp = tempfile::tempdir().unwrap();
+        let directory = temp.path().join("workspaces/x/flight");
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join("1.jsonl"), text).unwrap();
+        replay(temp.path())
+    }
+
+    #[test]
+    fn a_record_that_has_only_begun_says_nothing() {
+        assert_eq!(check(""), 0);
+        assert_eq!(check("{\"format\":1"), 0);
+    }
+
+    #[test]
+    #[should_panic(expected = "not a flight record")]
+    fn what_is_no_record_is_noticed() {
+        check("{}\n");
+    }
+}

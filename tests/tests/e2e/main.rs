@@ -1,0 +1,21 @@
+//! The built program, end to end, against the strict provider.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod denied;
+mod faults;
+mod input;
+mod models;
+mod output;
+mod places;
+mod rehearsal;
+mod sessions;
+mod streams;
+mod work;
+
+use hostler_tests::harness::Home;
+
+/// A home of its own for a test.
+fn home() -> Home {
+    Home::new(env!("CARGO_BIN_EXE_hostler-under-test"))
+}

@@ -1,0 +1,102 @@
+//! Where a run works: anywhere.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use hostler_tests::harness::{Finished, Hostler};
+use hostler_tests::strict::{Answer, StrictProvider};
+use serde_json::json;
+
+use crate::home;
+
+fn looking() -> StrictProvider {
+    StrictProvider::start([Answer::calling("c1", "ls", json!({})), Answer::say("I have looked.")])
+}
+
+#[track_caller]
+fn looked(run: Hostler<'_>) -> Finished {
+    let run = run.finish().expect_code(0);
+    assert_eq!(run.lines().tools(), [("ls".to_owned(), "ok".to_owned())]);
+    run
+}
+
+#[test]
+fn in_a_directory_that_is_empty_and_no_repository() {
+    let (home, provider) = (home(), looking());
+    looked(home.run(&provider, ["Hi"]));
+    assert_eq!(fs::read_dir(home.work()).unwrap().count(), 0, "it leaves nothing there");
+}
+
+#[test]
+fn in_a_repository_and_below_its_root() {
+    let (home, provider) = (home(), looking());
+    home.write(".git/HEAD", "ref: refs/heads/main\n");
+    home.write("sub/a.txt", "one\n");
+    looked(home.run(&provider, ["Hi"]).directory(home.work().join("sub")));
+}
+
+#[test]
+fn in_a_directory_that_cannot_be_written() {
+    let (home, provider) = (home(), looking());
+    home.write("a.txt", "one\n");
+    let mode = |mode| fs::set_permissions(home.work(), fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o555);
+    let run = home.run(&provider, ["Hi"]).finish();
+    mode(0o755);
+    assert_eq!(run.expect_code(0).last()["answer"], "I have looked.");
+}
+
+#[test]
+fn in_a_directory_with_a_name_that_is_hard_to_write() {
+    let (home, provider) = (home(), looking());
+    let odd = home.work().join("a 'b' \"c\"\n$HOME ü 🐌");
+    fs::create_dir(&odd).unwrap();
+    looked(home.run(&provider, ["Hi"]).directory(odd));
+}
+
+/// State goes to a private directory among the temporary files, and that is said once.
+#[track_caller]
+fn falls_back(with: fn(Hostler<'_>) -> Hostler<'_>) {
+    let (home, provider) = (home(), looking());
+    let run = with(home.run(&provider, ["Hi"]).without("XDG_STATE_HOME")).finish().expect_code(0);
+    let lines = run.lines();
+    let warnings = lines.of("warning");
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0]["message"].as_str().unwrap().contains("may not last"), "{warnings:?}");
+    assert_eq!(lines.kinds()[..2], ["run.started", "warning"]);
+    let made: Vec<_> = fs::read_dir(home.root().join("tmp")).unwrap().flatten().collect();
+    assert_eq!(made.len(), 1);
+    assert_eq!(made[0].metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    let provider = StrictProvider::start(Answer::say("Again."));
+    let run = with(home.run_text(&provider, ["--continue", "Hi"]).without("XDG_STATE_HOME"))
+        .finish()
+        .expect_code(0);
+    assert_eq!((run.out.as_str(), run.err.matches("may not last").count()), ("Again.\n", 1), "{}", run.err);
+}
+
+#[test]
+fn without_a_home() {
+    falls_back(|run| run.without("HOME"));
+    falls_back(|run| run.variable("HOME", ""));
+    falls_back(|run| run.variable("HOME", "/dev/null"));
+}
+
+#[test]
+fn state_goes_below_the_home_unless_told_otherwise() {
+    let (home, provider) = (home(), looking());
+    looked(home.run(&provider, ["Hi"]).without("XDG_STATE_HOME"));
+    assert!(home.root().join("home/.local/state/hostler/workspaces").is_dir());
+    assert_eq!(fs::read_dir(home.state()).unwrap().count(), 0);
+}
+
+#[test]
+fn in_a_directory_that_was_deleted_it_says_so() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("never")));
+    home.write("gone/a.txt", "");
+    let start = "rm -r ../gone; exec \"$0\" \"$@\"";
+    let run = home.run(&provider, ["Hi"]).directory(home.work().join("gone")).through_shell(start);
+    let run = run.finish().expect_code(1);
+    assert!(run.last()["message"].as_str().unwrap().contains("change to one that exists"), "{}", run.last());
+    assert!(!Path::new(&home.work().join("gone")).exists());
+}
