@@ -1,66 +1,40 @@
-//! Chat completions over HTTP: carries a request out and its answer back. Both are written and read in the core.
+//! Carries requests to providers over HTTP and their answers back, whatever the protocol: both are written and read in
+//! the core.
 
 use std::pin::Pin;
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use hostler_core::model::{CallError, CallErrorKind, ModelEvent, ModelRequest};
-use hostler_core::provider::chat::{ChatDecoder, body, error_from_response};
+use hostler_core::provider::refusal::error_from_response;
+use hostler_core::provider::stream::Decoder;
+use hostler_core::provider::wire::Post;
+use reqwest::header::HeaderValue;
 
+use super::providers::Endpoint;
 use super::{Model, Sink};
-
-/// Where chat completions are served.
-const OPENAI: &str = "https://api.openai.com/v1";
 
 /// How many bytes of an error's body are read.
 const ERROR_BYTES: usize = 64 << 10;
 
-/// A server of chat completions, and the key to it.
-#[derive(Clone, Default)]
-pub struct Endpoint {
-    /// Its base URL, with the version but without `/chat/completions`; OpenAI's own if none.
-    pub base_url: Option<String>,
-    /// The key; none for servers that want none.
-    pub key: Option<String>,
-}
-
-impl std::fmt::Debug for Endpoint {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let key = self.key.as_ref().map(|_| "(secret)");
-        f.debug_struct("Endpoint").field("base_url", &self.base_url).field("key", &key).finish()
-    }
-}
-
-impl Endpoint {
-    /// What the environment says: `OPENAI_BASE_URL` and `OPENAI_API_KEY`. Empty counts as not set.
-    pub fn from_env() -> Self {
-        let var = |name| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-        Self { base_url: var("OPENAI_BASE_URL"), key: var("OPENAI_API_KEY") }
-    }
-
-    fn url(&self) -> String {
-        let base = self.base_url.as_deref().unwrap_or(OPENAI);
-        format!("{}/chat/completions", base.trim_end_matches('/'))
-    }
-}
-
-/// The model behind an endpoint.
-pub(super) struct Chat {
+/// Carries to one endpoint.
+pub(super) struct Carrier {
     endpoint: Endpoint,
     client: OnceLock<Result<reqwest::Client, String>>,
 }
 
-impl Model for Chat {
+impl Model for Carrier {
     fn call(
         &self,
         request: ModelRequest,
         _attempt: u32,
         sink: Sink,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let request = self.request(&request);
+        let protocol = self.endpoint.provider.protocol;
+        let post = self.request(&request);
         Box::pin(async move {
-            let end = match request {
-                Ok(request) => exchange(request, &sink).await,
+            let end = match post {
+                Ok(post) => exchange(post, protocol.decoder(), &sink).await,
                 Err(error) => Err(error),
             };
             if let Err(error) = end {
@@ -70,22 +44,38 @@ impl Model for Chat {
     }
 }
 
-impl Chat {
+impl Carrier {
     pub(super) fn new(endpoint: Endpoint) -> Self {
         Self { endpoint, client: OnceLock::new() }
     }
 
     fn request(&self, request: &ModelRequest) -> Result<reqwest::RequestBuilder, CallError> {
-        let url = self.endpoint.url();
-        let client = self.client.get_or_init(|| client(&url)).as_ref();
+        let Endpoint { provider, key, .. } = &self.endpoint;
+        let post = provider.protocol.post(self.endpoint.base_url(), key.as_deref(), request);
+        let client = self.client.get_or_init(|| client(&post.url)).as_ref();
         let client = client.map_err(|why| error(CallErrorKind::Protocol, why))?;
-        let mut post =
-            client.post(url).header("content-type", "application/json").header("accept", "text/event-stream");
-        if let Some(key) = &self.endpoint.key {
-            post = post.bearer_auth(key);
-        }
-        Ok(post.body(body(request)))
+        build(client, post).ok_or_else(|| {
+            let variable = provider.key_variable;
+            let message = format!("The key in {variable} has characters that no key has; copy it again.");
+            error(CallErrorKind::Credentials, &message)
+        })
     }
+}
+
+/// The request to be posted; none if the key cannot stand in a header.
+fn build(client: &reqwest::Client, post: Post) -> Option<reqwest::RequestBuilder> {
+    let Post { url, headers, key, body } = post;
+    let mut builder =
+        client.post(url).header("content-type", "application/json").header("accept", "text/event-stream");
+    for (name, value) in headers {
+        builder = builder.header(name, value);
+    }
+    if let Some((name, value)) = key {
+        let mut value = HeaderValue::from_str(&value).ok()?;
+        value.set_sensitive(true);
+        builder = builder.header(name, value);
+    }
+    Some(builder.body(body))
 }
 
 /// A client for that URL. Reading the platform's certificates takes longer than all the rest of a start, so it is done
@@ -100,18 +90,25 @@ fn client(url: &str) -> Result<reqwest::Client, String> {
     builder.build().map_err(|error| describe(&error))
 }
 
-async fn exchange(request: reqwest::RequestBuilder, sink: &Sink) -> Result<(), CallError> {
+async fn exchange(
+    request: reqwest::RequestBuilder,
+    decoder: Box<dyn Decoder>,
+    sink: &Sink,
+) -> Result<(), CallError> {
     let response = request.send().await.map_err(|error| unreachable_error(&error))?;
     if !response.status().is_success() {
         return Err(refused(response).await);
     }
     sink.say(ModelEvent::Connected).await;
-    follow(response, sink).await
+    follow(response, decoder, sink).await
 }
 
 /// Passes the stream on until the answer is complete, broken or over.
-async fn follow(mut response: reqwest::Response, sink: &Sink) -> Result<(), CallError> {
-    let mut decoder = ChatDecoder::default();
+async fn follow(
+    mut response: reqwest::Response,
+    mut decoder: Box<dyn Decoder>,
+    sink: &Sink,
+) -> Result<(), CallError> {
     let mut events = Vec::new();
     loop {
         let chunk = response.chunk().await;
@@ -174,3 +171,7 @@ fn describe(error: &reqwest::Error) -> String {
     }
     text
 }
+
+#[cfg(test)]
+#[path = "carrier_tests.rs"]
+mod tests;
