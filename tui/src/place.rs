@@ -35,9 +35,10 @@ impl Place {
         let store = Store::open(&self.dir).map_err(|error| error.to_string())?;
         // In a directory that was deleted every tool fails by itself, and the model can still answer.
         let tools = tools::Workspace::open(&self.root).unwrap_or_else(|_| tools::Workspace::gone(&self.root));
-        let models = Models::new(Endpoints::from_env());
+        let settings = Settings::default();
+        let models = Models::new(Endpoints::from_env(), settings.connect);
         let dir = self.dir.clone();
-        Ok(driver::open(Setup { dir, store, tools, models, settings: Settings::default(), clock }))
+        Ok(driver::open(Setup { dir, store, tools, models, settings, clock }))
     }
 }
 

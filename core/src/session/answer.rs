@@ -202,7 +202,7 @@ impl Session {
     fn silent(&mut self, now: Timestamp, what: Deadline, out: &mut Decisions) {
         self.abandon_call(out);
         let (waited, which) = match what {
-            Deadline::Connect => (self.settings.connect, "no connection"),
+            Deadline::Connect => (self.settings.connect + self.settings.first_event, "no answer"),
             Deadline::FirstEvent => (self.settings.first_event, "no first event"),
             _ => (self.settings.idle, "no event"),
         };

@@ -109,7 +109,8 @@ impl Session {
         out: &mut Decisions,
     ) {
         self.record(now, Record::AttemptStarted { attempt }, out);
-        let until = now.plus(self.settings.connect);
+        // Whoever connects gives up by itself; a server may then say nothing, not even that it has heard.
+        let until = now.plus(self.settings.connect).plus(self.settings.first_event);
         self.live.call = Some(Call {
             attempt,
             state: CallState::Connecting { until },

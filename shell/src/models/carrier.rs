@@ -3,9 +3,9 @@
 
 use std::pin::Pin;
 use std::sync::OnceLock;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hostler_core::model::{CallError, CallErrorKind, ModelEvent, ModelRequest};
+use hostler_core::model::{CallError, CallErrorKind, ModelEvent, ModelRequest, join_adjacent};
 use hostler_core::provider::refusal::error_from_response;
 use hostler_core::provider::stream::Decoder;
 use hostler_core::provider::wire::Post;
@@ -17,9 +17,13 @@ use super::{Model, Sink};
 /// How many bytes of an error's body are read.
 const ERROR_BYTES: usize = 64 << 10;
 
+/// How many bytes of a stream are taken in before what they say is passed on.
+const READ_BYTES: usize = 64 << 10;
+
 /// Carries to one endpoint.
 pub(super) struct Carrier {
     endpoint: Endpoint,
+    connect: Duration,
     client: OnceLock<Result<reqwest::Client, String>>,
 }
 
@@ -45,14 +49,15 @@ impl Model for Carrier {
 }
 
 impl Carrier {
-    pub(super) fn new(endpoint: Endpoint) -> Self {
-        Self { endpoint, client: OnceLock::new() }
+    /// `connect` is how long connecting may take.
+    pub(super) fn new(endpoint: Endpoint, connect: Duration) -> Self {
+        Self { endpoint, connect, client: OnceLock::new() }
     }
 
     fn request(&self, request: &ModelRequest) -> Result<reqwest::RequestBuilder, CallError> {
         let Endpoint { provider, key, .. } = &self.endpoint;
         let post = provider.protocol.post(self.endpoint.base_url(), key.as_deref(), request);
-        let client = self.client.get_or_init(|| client(&post.url)).as_ref();
+        let client = self.client.get_or_init(|| client(&post.url, self.connect)).as_ref();
         let client = client.map_err(|why| error(CallErrorKind::Protocol, why))?;
         build(client, post).ok_or_else(|| {
             let variable = provider.key_variable;
@@ -80,10 +85,12 @@ fn build(client: &reqwest::Client, post: Post) -> Option<reqwest::RequestBuilder
 
 /// A client for that URL. Reading the platform's certificates takes longer than all the rest of a start, so it is done
 /// only for a URL that needs them.
-fn client(url: &str) -> Result<reqwest::Client, String> {
+fn client(url: &str, connect: Duration) -> Result<reqwest::Client, String> {
     // A second installation is refused, which is what is wanted.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let mut builder = reqwest::Client::builder().user_agent(concat!("hostler/", env!("CARGO_PKG_VERSION")));
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("hostler/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(connect);
     if url.starts_with("http://") {
         builder = builder.tls_certs_only([]);
     }
@@ -109,18 +116,13 @@ async fn follow(
     mut decoder: Box<dyn Decoder>,
     sink: &Sink,
 ) -> Result<(), CallError> {
-    let mut events = Vec::new();
     loop {
-        let chunk = response.chunk().await;
-        match &chunk {
-            Ok(Some(bytes)) => decoder.push(bytes, &mut events),
-            Ok(None) | Err(_) => decoder.end(&mut events),
-        }
-        for event in events.drain(..) {
+        let (events, broken) = read(&mut response, &mut *decoder).await;
+        for event in join_adjacent(events) {
             let last = matches!(event, ModelEvent::Finished(_) | ModelEvent::Failed(_));
-            let event = match (event, &chunk) {
-                (ModelEvent::Failed(failed), Err(error)) if failed.kind == CallErrorKind::Truncated => {
-                    ModelEvent::Failed(self::error(CallErrorKind::Truncated, &describe(error)))
+            let event = match (event, &broken) {
+                (ModelEvent::Failed(failed), Some(why)) if failed.kind == CallErrorKind::Truncated => {
+                    ModelEvent::Failed(error(CallErrorKind::Truncated, why))
                 }
                 (event, _) => event,
             };
@@ -129,6 +131,38 @@ async fn follow(
                 return Ok(());
             }
         }
+    }
+}
+
+/// Waits for more of the stream and takes in all that has come, within limits; also says why there will be no more, if
+/// the connection broke.
+async fn read(
+    response: &mut reqwest::Response,
+    decoder: &mut dyn Decoder,
+) -> (Vec<ModelEvent>, Option<String>) {
+    let mut events = Vec::new();
+    let mut next = response.chunk().await;
+    let mut bytes = 0;
+    loop {
+        match next {
+            Ok(Some(chunk)) => {
+                bytes += chunk.len();
+                decoder.push(&chunk, &mut events);
+            }
+            Ok(None) => {
+                decoder.end(&mut events);
+                return (events, None);
+            }
+            Err(error) => {
+                decoder.end(&mut events);
+                return (events, Some(describe(&error)));
+            }
+        }
+        next = tokio::select! {
+            biased;
+            more = response.chunk(), if bytes < READ_BYTES => more,
+            () = std::future::ready(()) => return (events, None),
+        };
     }
 }
 

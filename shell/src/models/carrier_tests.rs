@@ -14,6 +14,8 @@ use super::super::Endpoints;
 use super::*;
 use crate::driver::Message;
 
+const CONNECT: Duration = Duration::from_secs(5);
+
 /// What the server was sent, and what the model said.
 struct Exchange {
     sent: String,
@@ -30,7 +32,7 @@ fn ask(provider: &str, key: Option<&str>, answer: &'static str) -> Exchange {
         _ => key.map(str::to_owned),
     };
     let endpoints = Endpoints::from_variables(variable);
-    let events = events(&Carrier::new(endpoints.get(provider).unwrap().clone()), provider);
+    let events = events(&Carrier::new(endpoints.get(provider).unwrap().clone(), CONNECT), provider);
     Exchange { sent: server.join().unwrap(), events }
 }
 
@@ -118,7 +120,7 @@ fn a_refusal_is_read() {
 #[test]
 fn a_key_that_cannot_be_one_is_not_sent() {
     let endpoints = Endpoints::from_variables(|name| (name == "ANTHROPIC_API_KEY").then(|| "a\nb".into()));
-    let events = events(&Carrier::new(endpoints.get("anthropic").unwrap().clone()), "anthropic");
+    let events = events(&Carrier::new(endpoints.get("anthropic").unwrap().clone(), CONNECT), "anthropic");
     let [ModelEvent::Failed(error)] = &events[..] else { panic!("{events:?}") };
     assert_eq!(error.kind, CallErrorKind::Credentials);
     assert!(error.message.contains("ANTHROPIC_API_KEY"), "{error:?}");

@@ -52,11 +52,13 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Models {
-    /// The models that can be asked at those endpoints, and the rehearsal model.
-    pub fn new(endpoints: Endpoints) -> Self {
-        let carriers = endpoints
-            .iter()
-            .map(|endpoint| (endpoint.provider.name, Arc::new(carrier::Carrier::new(endpoint.clone()))));
+    /// The models that can be asked at those endpoints, and the rehearsal model. `connect` is how long connecting to an
+    /// endpoint may take, in milliseconds.
+    pub fn new(endpoints: Endpoints, connect: u64) -> Self {
+        let connect = std::time::Duration::from_millis(connect);
+        let carriers = endpoints.iter().map(|endpoint| {
+            (endpoint.provider.name, Arc::new(carrier::Carrier::new(endpoint.clone(), connect)))
+        });
         let carriers = carriers.collect();
         Self { shared: Arc::new(Shared { endpoints, carriers, rehearsals: Mutex::default() }) }
     }

@@ -107,7 +107,7 @@ mod tests {
     /// What is chosen when the variables are set that are named here: the model, or the class and the sentence.
     fn choice(variables: &[&str], model: Option<&str>) -> Result<String, String> {
         let find = |name: &str| variables.contains(&name).then(|| "set".to_owned());
-        let models = Models::new(Endpoints::from_variables(find));
+        let models = Models::new(Endpoints::from_variables(find), 1_000);
         let terms = Terms { model: model.map(str::to_owned), ..Terms::headless() };
         let chosen = choose(&models, &terms);
         chosen.map(|model| model.to_string()).map_err(|error| format!("{:?}: {}", error.class, error.message))
