@@ -68,7 +68,7 @@ impl Run {
     fn new(args: &RunArgs) -> Result<Self, Failure> {
         let clock = Clock::start();
         let place = Place::here();
-        let cwd = std::env::current_dir().map(|dir| dir.display().to_string()).unwrap_or_default();
+        let cwd = place.as_ref().map(|place| place.root.display().to_string()).unwrap_or_default();
         let warning = place.as_ref().ok().and_then(|place| place.warning.clone());
         let options = options(args, cwd, warning);
         let signals = Signals::watch()
