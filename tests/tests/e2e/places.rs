@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use hostler_tests::harness::{Finished, Hostler};
 use hostler_tests::strict::{Answer, StrictProvider};
@@ -89,12 +88,15 @@ fn state_goes_below_the_home_unless_told_otherwise() {
 }
 
 #[test]
-fn in_a_directory_that_was_deleted_it_says_so() {
-    let (home, provider) = (home(), StrictProvider::start(Answer::say("never")));
+fn in_a_directory_that_was_deleted() {
+    let answers = [Answer::calling("c1", "ls", json!({})), Answer::say("It is gone.")];
+    let (home, provider) = (home(), StrictProvider::start(answers));
     home.write("gone/a.txt", "");
+    let gone = home.work().join("gone");
     let start = "rm -r ../gone; exec \"$0\" \"$@\"";
-    let run = home.run(&provider, ["Hi"]).directory(home.work().join("gone")).through_shell(start);
-    let run = run.finish().expect_code(1);
-    assert!(run.last()["message"].as_str().unwrap().contains("change to one that exists"), "{}", run.last());
-    assert!(!Path::new(&home.work().join("gone")).exists());
+    let run = home.run(&provider, ["Hi"]).directory(&gone).through_shell(start).finish().expect_code(0);
+    assert_eq!(run.lines().first("run.started").unwrap()["cwd"], gone.to_str().unwrap());
+    assert_eq!(run.lines().tools(), [("ls".to_owned(), "error".to_owned())]);
+    assert_eq!(run.last()["answer"], "It is gone.");
+    assert!(!gone.exists());
 }
