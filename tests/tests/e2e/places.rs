@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 
 use hostler_tests::harness::{Finished, Hostler};
 use hostler_tests::strict::{Answer, StrictProvider};
@@ -92,13 +91,14 @@ fn state_goes_below_the_home_unless_told_otherwise() {
 
 #[test]
 fn in_a_directory_that_was_deleted() {
-    let (home, provider) = (home(), StrictProvider::start(Answer::say("Still here.")));
+    let answers = [Answer::calling("c1", "ls", json!({})), Answer::say("It is gone.")];
+    let (home, provider) = (home(), StrictProvider::start(answers));
     home.write("gone/a.txt", "");
-    let start = "rm -r ../gone; exec \"$0\" \"$@\"";
     let gone = home.work().join("gone");
-    let run = home.run(&provider, ["Hi"]).directory(gone.clone()).variable("PWD", gone.to_str().unwrap());
-    let run = run.through_shell(start).finish().expect_code(0);
-    assert_eq!(run.last()["answer"], "Still here.");
-    assert_eq!(run.lines().all()[0]["cwd"], gone.to_str().unwrap());
-    assert!(!Path::new(&gone).exists());
+    let start = "rm -r ../gone; exec \"$0\" \"$@\"";
+    let run = home.run(&provider, ["Hi"]).directory(&gone).through_shell(start).finish().expect_code(0);
+    assert_eq!(run.lines().first("run.started").unwrap()["cwd"], gone.to_str().unwrap());
+    assert_eq!(run.lines().tools(), [("ls".to_owned(), "error".to_owned())]);
+    assert_eq!(run.last()["answer"], "It is gone.");
+    assert!(!gone.exists());
 }

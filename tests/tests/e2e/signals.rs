@@ -1,5 +1,7 @@
 //! Signals that come again or are ignored, and readers that go away or read nothing.
 
+use std::time::Duration;
+
 use hostler_tests::harness::{Finished, Home, Signal};
 use hostler_tests::strict::{Answer, Gate, StrictProvider};
 use serde_json::json;
@@ -51,8 +53,10 @@ fn a_signal_that_is_ignored_from_the_start_stays_ignored() {
 
 #[test]
 fn a_reader_that_goes_away_ends_the_run() {
-    let (home, provider) = (home(), StrictProvider::start(Answer::new().repeat(1_000_000, "x")));
-    let run = home.run(&provider, ["Hi"]).reader_leaves_after(1).finish();
+    let endless = Answer::new().repeat(60_000, "x").gap(Duration::from_millis(1));
+    let (home, provider) = (home(), StrictProvider::start(endless));
+    // So much is printed only once the answer has begun.
+    let run = home.run(&provider, ["Hi"]).reader_leaves_after(1_500).finish();
     assert_eq!(run.code, Some(141), "{}", run.err);
     assert!(provider.wait_for_hang_ups(1, PATIENCE), "the answer is given up");
     assert!(
