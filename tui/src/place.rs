@@ -38,7 +38,8 @@ impl Place {
         let settings = Settings::default();
         let models = Models::new(Endpoints::from_env(), settings.connect);
         let dir = self.dir.clone();
-        Ok(driver::open(Setup { dir, store, tools, models, settings, clock }))
+        driver::open(Setup { dir, store, tools, models, settings, clock })
+            .map_err(|error| format!("The program cannot start ({error})."))
     }
 }
 

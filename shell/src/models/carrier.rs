@@ -3,6 +3,7 @@
 
 use std::pin::Pin;
 use std::sync::OnceLock;
+use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hostler_core::model::{CallError, CallErrorKind, ModelEvent, ModelRequest, join_adjacent};
@@ -19,6 +20,9 @@ const ERROR_BYTES: usize = 64 << 10;
 
 /// How many bytes of a stream are taken in before what they say is passed on.
 const READ_BYTES: usize = 64 << 10;
+
+/// How often the task that reads a connection is given a chance to bring more.
+const CHANCES: u32 = 2;
 
 /// Carries to one endpoint.
 pub(super) struct Carrier {
@@ -90,11 +94,13 @@ fn client(url: &str, connect: Duration) -> Result<reqwest::Client, String> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("hostler/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(connect);
+        .connect_timeout(connect)
+        // A key is for the server that it was given for, and for no other.
+        .redirect(reqwest::redirect::Policy::none());
     if url.starts_with("http://") {
         builder = builder.tls_certs_only([]);
     }
-    builder.build().map_err(|error| describe(&error))
+    builder.build().map_err(describe)
 }
 
 async fn exchange(
@@ -102,7 +108,7 @@ async fn exchange(
     decoder: Box<dyn Decoder>,
     sink: &Sink,
 ) -> Result<(), CallError> {
-    let response = request.send().await.map_err(|error| unreachable_error(&error))?;
+    let response = request.send().await.map_err(unreachable_error)?;
     if !response.status().is_success() {
         return Err(refused(response).await);
     }
@@ -141,29 +147,57 @@ async fn read(
     decoder: &mut dyn Decoder,
 ) -> (Vec<ModelEvent>, Option<String>) {
     let mut events = Vec::new();
-    let mut next = response.chunk().await;
+    let mut next = Some(response.chunk().await);
     let mut bytes = 0;
-    loop {
-        match next {
+    while let Some(chunk) = next {
+        match chunk {
             Ok(Some(chunk)) => {
                 bytes += chunk.len();
                 decoder.push(&chunk, &mut events);
             }
             Ok(None) => {
                 decoder.end(&mut events);
-                return (events, None);
+                break;
             }
             Err(error) => {
                 decoder.end(&mut events);
-                return (events, Some(describe(&error)));
+                return (events, Some(describe(error)));
             }
         }
-        next = tokio::select! {
-            biased;
-            more = response.chunk(), if bytes < READ_BYTES => more,
-            () = std::future::ready(()) => return (events, None),
-        };
+        next = if bytes < READ_BYTES { at_hand(response).await } else { None };
     }
+    (events, None)
+}
+
+/// The next chunk if it has come already. The connection is read by a task of its own, a chunk at a time, so that task
+/// is given a chance.
+async fn at_hand(response: &mut reqwest::Response) -> Option<reqwest::Result<Option<bytes::Bytes>>> {
+    for _ in 0..CHANCES {
+        let chunk = tokio::select! {
+            biased;
+            chunk = response.chunk() => Some(chunk),
+            () = others_first() => None,
+        };
+        if chunk.is_some() {
+            return chunk;
+        }
+    }
+    None
+}
+
+/// Lets the tasks run that are ready. Unlike tokio's own yielding it does not look for news from the system first, which
+/// would cost more than all the rest.
+async fn others_first() {
+    let mut had_their_turn = false;
+    std::future::poll_fn(|context| {
+        if had_their_turn {
+            return Poll::Ready(());
+        }
+        had_their_turn = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
 }
 
 async fn refused(mut response: reqwest::Response) -> CallError {
@@ -182,7 +216,7 @@ async fn refused(mut response: reqwest::Response) -> CallError {
     error_from_response(status, &headers, &body, u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
 }
 
-fn unreachable_error(cause: &reqwest::Error) -> CallError {
+fn unreachable_error(cause: reqwest::Error) -> CallError {
     let kind = if cause.is_builder() { CallErrorKind::Protocol } else { CallErrorKind::Transport };
     error(kind, &describe(cause))
 }
@@ -191,10 +225,11 @@ fn error(kind: CallErrorKind, message: &str) -> CallError {
     CallError { kind, message: message.to_owned(), retry_after: None, should_retry: None }
 }
 
-/// What went wrong, with its causes, in one line and without the URL's query, where keys may be.
-fn describe(error: &reqwest::Error) -> String {
+/// What went wrong, with its causes, in one line and without the URL, where keys may be.
+fn describe(error: reqwest::Error) -> String {
+    let error = error.without_url();
     let mut text = String::new();
-    let mut cause: Option<&dyn std::error::Error> = Some(error);
+    let mut cause: Option<&dyn std::error::Error> = Some(&error);
     while let Some(error) = cause {
         let part = error.to_string();
         if !text.contains(&part) {
