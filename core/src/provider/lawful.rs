@@ -10,7 +10,7 @@ use alloc::string::String;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::content::{Attachment, ToolCall};
+use crate::content::{Attachment, Block, ToolCall};
 use crate::model::{CallResult, Item, ModelRef};
 
 /// How long a name may be everywhere.
@@ -66,6 +66,14 @@ pub(super) fn result_of<'a>(call: &ToolCall, next: Option<&'a Item>) -> Option<&
         Some(Item::Results(results)) => results.iter().find(|result| result.call == call.id),
         Some(Item::User { .. } | Item::Assistant { .. }) | None => None,
     }
+}
+
+/// What came of an answer's calls, in their order.
+pub(super) fn results<'a>(blocks: &'a [Block], next: Option<&'a Item>) -> impl Iterator<Item = &'a CallResult> {
+    blocks.iter().filter_map(move |block| match block {
+        Block::Call(call) => result_of(call, next),
+        Block::Text(_) | Block::Reasoning(_) => None,
+    })
 }
 
 /// What `from` wants back with its reasoning or its call, if `to` is that very model: no provider says that it reads

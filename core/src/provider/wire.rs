@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::stream::Decoder;
-use super::{chat, messages};
+use super::{chat, messages, responses};
 use crate::model::ModelRequest;
 
 /// How a provider is spoken to.
@@ -19,6 +19,8 @@ pub enum Protocol {
     Chat,
     /// Anthropic's Messages.
     Messages,
+    /// OpenAI's Responses.
+    Responses,
 }
 
 /// A request that is to be posted.
@@ -60,6 +62,7 @@ impl Protocol {
         match self {
             Self::Chat => chat::decoder(),
             Self::Messages => messages::decoder(),
+            Self::Responses => responses::decoder(),
         }
     }
 
@@ -67,19 +70,20 @@ impl Protocol {
         match self {
             Self::Chat => format!("{base}/chat/completions"),
             Self::Messages => format!("{}/messages", versioned(base, "v1")),
+            Self::Responses => format!("{base}/responses"),
         }
     }
 
     fn headers(self) -> Vec<(&'static str, String)> {
         match self {
-            Self::Chat => Vec::new(),
+            Self::Chat | Self::Responses => Vec::new(),
             Self::Messages => Vec::from([("anthropic-version", messages::VERSION.to_string())]),
         }
     }
 
     fn key(self, key: &str) -> (&'static str, String) {
         match self {
-            Self::Chat => ("authorization", format!("Bearer {key}")),
+            Self::Chat | Self::Responses => ("authorization", format!("Bearer {key}")),
             Self::Messages => ("x-api-key", key.to_string()),
         }
     }
@@ -88,6 +92,7 @@ impl Protocol {
         match self {
             Self::Chat => chat::body(request),
             Self::Messages => messages::body(request),
+            Self::Responses => responses::body(request),
         }
     }
 }
@@ -118,6 +123,7 @@ mod tests {
         let bearer = ("authorization", "Bearer secret");
         check(Protocol::Chat, "https://a/v1/", "https://a/v1/chat/completions", bearer);
         check(Protocol::Chat, "http://a", "http://a/chat/completions", bearer);
+        check(Protocol::Responses, "https://a/v1", "https://a/v1/responses", bearer);
         let key = ("x-api-key", "secret");
         check(Protocol::Messages, "https://a", "https://a/v1/messages", key);
         check(Protocol::Messages, " https://a/v1/ ", "https://a/v1/messages", key);

@@ -100,6 +100,15 @@ fn every_protocol_finds_its_way() {
             "data: {\"type\":\"message_stop\"}\n\n",
         ),
     );
+    check(
+        "openai-responses",
+        &["POST /responses HTTP/1.1", "authorization: Bearer k"],
+        concat!(
+            "HTTP/1.1 200 OK\r\n\r\n",
+            "data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"Hello\"}\n\n",
+            "data: {\"type\":\"response.completed\",\"response\":{}}\n\n",
+        ),
+    );
 }
 
 #[test]

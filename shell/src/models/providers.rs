@@ -32,6 +32,13 @@ static PROVIDERS: &[Provider] = &[
         key_variable: "OPENAI_API_KEY",
         url_variable: "OPENAI_BASE_URL",
     },
+    Provider {
+        name: "openai-responses",
+        protocol: Protocol::Responses,
+        base_url: "https://api.openai.com/v1",
+        key_variable: "OPENAI_API_KEY",
+        url_variable: "OPENAI_BASE_URL",
+    },
 ];
 
 /// Where a provider is, and the key to it.
