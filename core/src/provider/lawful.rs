@@ -69,7 +69,10 @@ pub(super) fn result_of<'a>(call: &ToolCall, next: Option<&'a Item>) -> Option<&
 }
 
 /// What came of an answer's calls, in their order.
-pub(super) fn results<'a>(blocks: &'a [Block], next: Option<&'a Item>) -> impl Iterator<Item = &'a CallResult> {
+pub(super) fn results<'a>(
+    blocks: &'a [Block],
+    next: Option<&'a Item>,
+) -> impl Iterator<Item = &'a CallResult> {
     blocks.iter().filter_map(move |block| match block {
         Block::Call(call) => result_of(call, next),
         Block::Text(_) | Block::Reasoning(_) => None,
@@ -90,11 +93,13 @@ pub(super) enum Shown<'a> {
     Text(String),
 }
 
-/// A picture as a picture, a text as a text, and word of anything else.
-pub(super) fn shown(file: &Attachment) -> Shown<'_> {
-    const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+/// The pictures that nearly everybody takes.
+pub(super) const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// A picture as a picture if it is one of those, a text as a text, and word of anything else.
+pub(super) fn shown<'a>(file: &'a Attachment, pictures: &[&str]) -> Shown<'a> {
     let Attachment { name, media_type, data } = file;
-    if PICTURES.contains(&media_type.as_str()) {
+    if pictures.contains(&media_type.as_str()) {
         return Shown::Image(media_type, data);
     }
     Shown::Text(if media_type.starts_with("text/") {

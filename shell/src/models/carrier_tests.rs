@@ -112,6 +112,15 @@ fn every_protocol_finds_its_way() {
 }
 
 #[test]
+fn gemini_is_asked_in_its_own_way() {
+    check(
+        "gemini",
+        &["POST /v1beta/models/m:streamGenerateContent?alt=sse HTTP/1.1", "x-goog-api-key: k"],
+        "HTTP/1.1 200 OK\r\n\r\ndata: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hello\"}]},\"finishReason\":\"STOP\"}]}\r\n\r\n",
+    );
+}
+
+#[test]
 fn a_refusal_is_read() {
     let answer = concat!(
         "HTTP/1.1 529 Overloaded\r\nretry-after: 3\r\n\r\n",

@@ -124,6 +124,7 @@ mod tests {
         check(&["OPENAI_API_KEY"], Some("openai/gpt"), Ok("openai/gpt"));
         check(&["OPENAI_BASE_URL"], Some("openai/org/gpt"), Ok("openai/org/gpt"));
         check(&["OPENAI_API_KEY"], Some("openai-responses/gpt"), Ok("openai-responses/gpt"));
+        check(&["GEMINI_API_KEY"], Some("gemini/pro"), Ok("gemini/pro"));
         check(&["ANTHROPIC_API_KEY"], Some("anthropic/claude"), Ok("anthropic/claude"));
         check(&[], Some("rehearsal"), Ok("rehearsal"));
     }

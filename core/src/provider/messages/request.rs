@@ -171,7 +171,7 @@ fn text<'a>(text: impl Into<Cow<'a, str>>) -> Content<'a> {
 }
 
 fn shown(file: &Attachment) -> Content<'_> {
-    match lawful::shown(file) {
+    match lawful::shown(file, &lawful::PICTURES) {
         Shown::Image(media_type, data) => {
             Content::Image { source: Source { media_type, data }, cache_control: None }
         }

@@ -188,7 +188,9 @@ fn item(key: Key, raw: Option<&RawValue>, answer: &mut Answer) -> Option<(Key, I
     let mut item: Item = read(raw?.get(), "output item", answer)?;
     let own = [item.id.take(), item.call_id.clone()].map(lenient::id);
     let key = match key {
-        Key::Id(id) if id.is_empty() => Key::Id(own.into_iter().find(|id| !id.is_empty()).unwrap_or_default()),
+        Key::Id(id) if id.is_empty() => {
+            Key::Id(own.into_iter().find(|id| !id.is_empty()).unwrap_or_default())
+        }
         Key::Id(_) | Key::Number(_) => key,
     };
     Some((key, item))

@@ -136,7 +136,7 @@ fn user<'a>(words: &'a str, media: &'a [Attachment], out: &mut Vec<Input<'a>>) {
 }
 
 fn shown(file: &Attachment) -> Part<'_> {
-    match lawful::shown(file) {
+    match lawful::shown(file, &lawful::PICTURES) {
         Shown::Image(media_type, data) => {
             Part::InputImage { image_url: format!("data:{media_type};base64,{data}") }
         }
@@ -156,7 +156,8 @@ fn answer<'a>(
     for block in blocks {
         let item = match block {
             Block::Reasoning(reasoning) => {
-                let sealed = lawful::seal(reasoning.opaque.as_deref(), from, to).filter(|seal| is_object(seal));
+                let sealed =
+                    lawful::seal(reasoning.opaque.as_deref(), from, to).filter(|seal| is_object(seal));
                 thoughts.extend(sealed.map(Input::Reasoning));
                 continue;
             }

@@ -1,10 +1,10 @@
 //! Requests and the bodies that they must become, word for word.
 
 use super::*;
+use crate::content::ToolStatus;
 use crate::provider::fixture::{
     another, assistant, attached, call, file, request, result, results, said, thought, tool as spec, user,
 };
-use crate::content::ToolStatus;
 
 /// The input that the items become, without what is the same in every body.
 #[track_caller]
@@ -72,7 +72,8 @@ fn pictures_go_with_prompts_and_results() {
 
 #[test]
 fn thoughts_go_back_as_they_came_before_what_followed_them() {
-    let item = |id: &str| format!(r#"{{"type":"reasoning", "id":"{id}","summary":[],"encrypted_content":"gA\/="}}"#);
+    let item =
+        |id: &str| format!(r#"{{"type":"reasoning", "id":"{id}","summary":[],"encrypted_content":"gA\/="}}"#);
     let (one, two, three) = (item("rs_1"), item("rs_2"), item("rs_3"));
     let blocks = [
         thought("Hm.", Some(&one)),

@@ -93,7 +93,14 @@ fn responses() -> Vec<Transcript> {
         row(
             "llama.cpp",
             stream(LLAMA_CPP),
-            &["0 thought Hm", "1 text Hi", "2 call ls fc_x", "2 input {}", "usage 1 16 9 0 0", "finished ToolCalls"],
+            &[
+                "0 thought Hm",
+                "1 text Hi",
+                "2 call ls fc_x",
+                "2 input {}",
+                "usage 1 16 9 0 0",
+                "finished ToolCalls",
+            ],
         ),
         row(
             "refusal",
@@ -150,15 +157,25 @@ fn ends() -> Vec<Transcript> {
         row("cut", text.clone(), &["0 text a", "failed Truncated"]),
         row("cut in an event", format!("{text}event: x\ndata: {{\"ty"), &["0 text a", "failed Truncated"]),
         row("done only", "data: [DONE]\n\n".into(), &["failed Truncated"]),
-        row("done at the end", stream(&[COMPLETED]) + "data: [DONE]\n\n", &["usage 10 9 30 0 5", "finished Stop"]),
-        row("the end without an empty line", stream(&[r#"{"type":"response.completed"}"#]).trim().into(), &["finished Stop"]),
+        row(
+            "done at the end",
+            stream(&[COMPLETED]) + "data: [DONE]\n\n",
+            &["usage 10 9 30 0 5", "finished Stop"],
+        ),
+        row(
+            "the end without an empty line",
+            stream(&[r#"{"type":"response.completed"}"#]).trim().into(),
+            &["finished Stop"],
+        ),
         row("max_output_tokens", incomplete("max_output_tokens"), &["usage 3 0 0 0 0", "finished Length"]),
         row("content_filter", incomplete("content_filter"), &["usage 3 0 0 0 0", "finished ContentFilter"]),
         row("another reason", incomplete("tired"), &["usage 3 0 0 0 0", "finished Unknown"]),
         row(
             "failed",
             text.clone()
-                + &stream(&[r#"{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"The model failed."},"usage":{"input_tokens":3}}}"#]),
+                + &stream(&[
+                    r#"{"type":"response.failed","response":{"status":"failed","error":{"code":"server_error","message":"The model failed."},"usage":{"input_tokens":3}}}"#,
+                ]),
             &["0 text a", "usage 3 0 0 0 0", "failed stream server_error: The model failed."],
         ),
         row(
@@ -168,18 +185,26 @@ fn ends() -> Vec<Transcript> {
         ),
         row(
             "error",
-            stream(&[r#"{"type":"error","code":"rate_limit_exceeded","message":"Slow down.","param":null,"sequence_number":1}"#]),
+            stream(&[
+                r#"{"type":"error","code":"rate_limit_exceeded","message":"Slow down.","param":null,"sequence_number":1}"#,
+            ]),
             &["failed stream rate_limit_exceeded: Slow down."],
         ),
         row(
             "error in an error",
-            stream(&[r#"{"type":"error","error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"Too long."}}"#]),
+            stream(&[
+                r#"{"type":"error","error":{"type":"invalid_request_error","code":"context_length_exceeded","message":"Too long."}}"#,
+            ]),
             &["failed stream context_length_exceeded: Too long."],
         ),
         row("error without a type", "data: {\"error\":\"busy\"}\n\n".into(), &["failed stream : busy"]),
         row("broken", format!("{text}data: {{]\n\n{text}"), &["0 text a", "failed Protocol"]),
         row("not an object", "data: 7\n\n".into(), &["failed Protocol"]),
-        row("an item that is none", stream(&[r#"{"type":"response.output_item.done","item":7}"#]), &["failed Protocol"]),
+        row(
+            "an item that is none",
+            stream(&[r#"{"type":"response.output_item.done","item":7}"#]),
+            &["failed Protocol"],
+        ),
     ]
 }
 
