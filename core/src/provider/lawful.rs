@@ -10,7 +10,7 @@ use alloc::string::String;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::content::{Attachment, ToolCall};
+use crate::content::{Attachment, Block, ToolCall};
 use crate::model::{CallResult, Item, ModelRef};
 
 /// How long a name may be everywhere.
@@ -68,6 +68,17 @@ pub(super) fn result_of<'a>(call: &ToolCall, next: Option<&'a Item>) -> Option<&
     }
 }
 
+/// What came of an answer's calls, in their order.
+pub(super) fn results<'a>(
+    blocks: &'a [Block],
+    next: Option<&'a Item>,
+) -> impl Iterator<Item = &'a CallResult> {
+    blocks.iter().filter_map(move |block| match block {
+        Block::Call(call) => result_of(call, next),
+        Block::Text(_) | Block::Reasoning(_) => None,
+    })
+}
+
 /// What `from` wants back with its reasoning or its call, if `to` is that very model: no provider says that it reads
 /// what it sealed for another one, and several refuse it.
 pub(super) fn seal<'a>(opaque: Option<&'a str>, from: &ModelRef, to: &ModelRef) -> Option<&'a RawValue> {
@@ -82,11 +93,13 @@ pub(super) enum Shown<'a> {
     Text(String),
 }
 
-/// A picture as a picture, a text as a text, and word of anything else.
-pub(super) fn shown(file: &Attachment) -> Shown<'_> {
-    const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+/// The pictures that nearly everybody takes.
+pub(super) const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
+/// A picture as a picture if it is one of those, a text as a text, and word of anything else.
+pub(super) fn shown<'a>(file: &'a Attachment, pictures: &[&str]) -> Shown<'a> {
     let Attachment { name, media_type, data } = file;
-    if PICTURES.contains(&media_type.as_str()) {
+    if pictures.contains(&media_type.as_str()) {
         return Shown::Image(media_type, data);
     }
     Shown::Text(if media_type.starts_with("text/") {

@@ -9,7 +9,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::stream::Decoder;
-use super::{chat, messages};
+use super::{chat, gemini, messages, responses};
 use crate::model::ModelRequest;
 
 /// How a provider is spoken to.
@@ -19,6 +19,10 @@ pub enum Protocol {
     Chat,
     /// Anthropic's Messages.
     Messages,
+    /// OpenAI's Responses.
+    Responses,
+    /// Google's Gemini.
+    Gemini,
 }
 
 /// A request that is to be posted.
@@ -48,7 +52,7 @@ impl Protocol {
     pub fn post(self, base: &str, key: Option<&str>, request: &ModelRequest) -> Post {
         let base = base.trim().trim_end_matches('/');
         Post {
-            url: self.url(base),
+            url: self.url(base, &request.model.model),
             headers: self.headers(),
             key: key.map(|key| self.key(key)),
             body: self.body(request),
@@ -60,27 +64,35 @@ impl Protocol {
         match self {
             Self::Chat => chat::decoder(),
             Self::Messages => messages::decoder(),
+            Self::Responses => responses::decoder(),
+            Self::Gemini => gemini::decoder(),
         }
     }
 
-    fn url(self, base: &str) -> String {
+    fn url(self, base: &str, model: &str) -> String {
         match self {
             Self::Chat => format!("{base}/chat/completions"),
             Self::Messages => format!("{}/messages", versioned(base, "v1")),
+            Self::Responses => format!("{base}/responses"),
+            Self::Gemini => {
+                let (base, model) = (versioned(base, "v1beta"), in_path(model));
+                format!("{base}/models/{model}:streamGenerateContent?alt=sse")
+            }
         }
     }
 
     fn headers(self) -> Vec<(&'static str, String)> {
         match self {
-            Self::Chat => Vec::new(),
+            Self::Chat | Self::Responses | Self::Gemini => Vec::new(),
             Self::Messages => Vec::from([("anthropic-version", messages::VERSION.to_string())]),
         }
     }
 
     fn key(self, key: &str) -> (&'static str, String) {
         match self {
-            Self::Chat => ("authorization", format!("Bearer {key}")),
+            Self::Chat | Self::Responses => ("authorization", format!("Bearer {key}")),
             Self::Messages => ("x-api-key", key.to_string()),
+            Self::Gemini => ("x-goog-api-key", key.to_string()),
         }
     }
 
@@ -88,6 +100,8 @@ impl Protocol {
         match self {
             Self::Chat => chat::body(request),
             Self::Messages => messages::body(request),
+            Self::Responses => responses::body(request),
+            Self::Gemini => gemini::body(request),
         }
     }
 }
@@ -97,6 +111,21 @@ fn versioned(base: &str, version: &str) -> String {
     let last = base.rsplit('/').next().unwrap_or_default();
     let has_one = last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if has_one { base.to_string() } else { format!("{base}/{version}") }
+}
+
+/// A model's name as a part of a path. Some people write the `models/` that stands before it anyway.
+fn in_path(model: &str) -> String {
+    let name = model.strip_prefix("models/").unwrap_or(model);
+    let mut path = String::new();
+    for byte in name.bytes() {
+        match byte {
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                path.push(char::from(byte))
+            }
+            _ => path.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    path
 }
 
 #[cfg(test)]
@@ -118,9 +147,25 @@ mod tests {
         let bearer = ("authorization", "Bearer secret");
         check(Protocol::Chat, "https://a/v1/", "https://a/v1/chat/completions", bearer);
         check(Protocol::Chat, "http://a", "http://a/chat/completions", bearer);
+        check(Protocol::Responses, "https://a/v1", "https://a/v1/responses", bearer);
         let key = ("x-api-key", "secret");
         check(Protocol::Messages, "https://a", "https://a/v1/messages", key);
         check(Protocol::Messages, " https://a/v1/ ", "https://a/v1/messages", key);
         check(Protocol::Messages, "https://a/vendor", "https://a/vendor/v1/messages", key);
+        let key = ("x-goog-api-key", "secret");
+        let path = "models/m:streamGenerateContent?alt=sse";
+        check(Protocol::Gemini, "https://a", &format!("https://a/v1beta/{path}"), key);
+        check(Protocol::Gemini, "https://a/v1/", &format!("https://a/v1/{path}"), key);
+    }
+
+    #[test]
+    fn a_model_cannot_lead_elsewhere() {
+        for (model, path) in [
+            ("gemini-2.5-pro", "gemini-2.5-pro"),
+            ("models/g", "g"),
+            ("a/../b?c#é", "a%2F..%2Fb%3Fc%23%C3%A9"),
+        ] {
+            assert_eq!(in_path(model), path);
+        }
     }
 }

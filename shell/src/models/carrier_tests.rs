@@ -102,6 +102,24 @@ fn every_protocol_finds_its_way() {
             "data: {\"type\":\"message_stop\"}\n\n",
         ),
     );
+    check(
+        "openai-responses",
+        &["POST /responses HTTP/1.1", "authorization: Bearer k"],
+        concat!(
+            "HTTP/1.1 200 OK\r\n\r\n",
+            "data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"Hello\"}\n\n",
+            "data: {\"type\":\"response.completed\",\"response\":{}}\n\n",
+        ),
+    );
+}
+
+#[test]
+fn gemini_is_asked_in_its_own_way() {
+    check(
+        "gemini",
+        &["POST /v1beta/models/m:streamGenerateContent?alt=sse HTTP/1.1", "x-goog-api-key: k"],
+        "HTTP/1.1 200 OK\r\n\r\ndata: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"Hello\"}]},\"finishReason\":\"STOP\"}]}\r\n\r\n",
+    );
 }
 
 #[test]

@@ -123,6 +123,8 @@ mod tests {
     fn a_model_is_served_by_the_provider_before_the_slash() {
         check(&["OPENAI_API_KEY"], Some("openai/gpt"), Ok("openai/gpt"));
         check(&["OPENAI_BASE_URL"], Some("openai/org/gpt"), Ok("openai/org/gpt"));
+        check(&["OPENAI_API_KEY"], Some("openai-responses/gpt"), Ok("openai-responses/gpt"));
+        check(&["GEMINI_API_KEY"], Some("gemini/pro"), Ok("gemini/pro"));
         check(&["ANTHROPIC_API_KEY"], Some("anthropic/claude"), Ok("anthropic/claude"));
         check(&[], Some("rehearsal"), Ok("rehearsal"));
     }
@@ -147,7 +149,7 @@ mod tests {
                     "UnknownModel: There is no model {name:?}; write anthropic/NAME, "
                 ))
             );
-            assert!(text.ends_with(", openai/NAME, rehearsal, or rehearsal:FILE."), "{text}");
+            assert!(text.ends_with(", openai-responses/NAME, rehearsal, or rehearsal:FILE."), "{text}");
         }
         check(
             &["OPENAI_API_KEY"],

@@ -26,8 +26,22 @@ static PROVIDERS: &[Provider] = &[
         url_variable: "ANTHROPIC_BASE_URL",
     },
     Provider {
+        name: "gemini",
+        protocol: Protocol::Gemini,
+        base_url: "https://generativelanguage.googleapis.com",
+        key_variable: "GEMINI_API_KEY",
+        url_variable: "GEMINI_BASE_URL",
+    },
+    Provider {
         name: "openai",
         protocol: Protocol::Chat,
+        base_url: "https://api.openai.com/v1",
+        key_variable: "OPENAI_API_KEY",
+        url_variable: "OPENAI_BASE_URL",
+    },
+    Provider {
+        name: "openai-responses",
+        protocol: Protocol::Responses,
         base_url: "https://api.openai.com/v1",
         key_variable: "OPENAI_API_KEY",
         url_variable: "OPENAI_BASE_URL",

@@ -161,7 +161,7 @@ impl<'a> Content<'a> {
 }
 
 fn part(file: &Attachment) -> Part<'_> {
-    match lawful::shown(file) {
+    match lawful::shown(file, &lawful::PICTURES) {
         Shown::Image(media_type, data) => {
             Part::ImageUrl { image_url: ImageUrl { url: format!("data:{media_type};base64,{data}") } }
         }

@@ -171,7 +171,7 @@ fn text<'a>(text: impl Into<Cow<'a, str>>) -> Content<'a> {
 }
 
 fn shown(file: &Attachment) -> Content<'_> {
-    match lawful::shown(file) {
+    match lawful::shown(file, &lawful::PICTURES) {
         Shown::Image(media_type, data) => {
             Content::Image { source: Source { media_type, data }, cache_control: None }
         }
@@ -211,11 +211,7 @@ fn tool_use<'a>(call: &'a ToolCall, result: &'a CallResult) -> Content<'a> {
 
 /// What came of the calls. All results come first, and what cannot be part of one follows.
 fn results<'a>(blocks: &'a [Block], next: Option<&'a Item>) -> Vec<Content<'a>> {
-    let calls = blocks.iter().filter_map(|block| match block {
-        Block::Call(call) => lawful::result_of(call, next),
-        Block::Text(_) | Block::Reasoning(_) => None,
-    });
-    let answered: Vec<_> = calls.collect();
+    let answered: Vec<_> = lawful::results(blocks, next).collect();
     let beside = answered.iter().filter(|result| is_error(result)).flat_map(|result| &result.outcome.media);
     answered.iter().map(|result| tool_result(result)).chain(beside.map(shown)).collect()
 }
