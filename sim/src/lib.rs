@@ -1,1 +1,22 @@
-//! Empty for the moment.
+//! Simulates hostler: the machines of the core run under a simulated clock, disk, provider, tools and people, and every
+//! race is replayed from a seed.
+//!
+//! [`options`] says what a seed is like, [`plan`] what is done, [`world`] how it goes, [`oracles`] what must hold, and
+//! [`mod@reference`] what should become of every prompt. [`campaign`] runs many seeds, [`shrink`] makes a failure small, and
+//! [`explore`] tries every order of a few things instead of some orders of many.
+
+pub mod campaign;
+pub mod cli;
+pub mod coverage;
+pub mod dice;
+pub mod explore;
+
+pub mod failure;
+pub mod marks;
+pub mod options;
+pub mod oracles;
+pub mod plan;
+pub mod reference;
+pub mod repro;
+pub mod shrink;
+pub mod world;

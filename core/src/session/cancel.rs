@@ -81,11 +81,12 @@ impl Session {
     /// Gives every call that is not running its outcome and tells the running ones to stop.
     fn stop_calls(&mut self, now: Timestamp, out: &mut Decisions) {
         let running = |tool: &super::live::Tool| tool.started.is_some();
-        let stop: Vec<_> =
-            self.live.tools.iter().filter(|(_, tool)| running(tool)).map(|(call, _)| *call).collect();
+        // Also what is about to be looked at: that is taken back.
+        let stop: Vec<_> = self.live.tools.keys().copied().collect();
         self.live.tools.retain(|_, tool| running(tool));
         let Some((_, answer)) = self.durable.current() else { return };
-        let idle = answer.calls().filter(|call| call.outcome.is_none() && !stop.contains(&call.id));
+        let runs = |call| self.live.tools.contains_key(call);
+        let idle = answer.calls().filter(|call| call.outcome.is_none() && !runs(&call.id));
         let idle: Vec<_> = idle.map(|call| call.id).collect();
         for call in idle {
             let text = "The user cancelled this before it was started; nothing was done.";

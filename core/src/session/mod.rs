@@ -163,7 +163,8 @@ pub enum Effect {
         /// What is called.
         input: Box<ToolInput>,
     },
-    /// Stop a tool; it still says how it ended, also if it was never started.
+    /// Stop a tool; it still says how it ended, also if it was never started. A look at what it would touch that has not
+    /// begun is taken back.
     CancelTool {
         /// The call.
         call: CallId,

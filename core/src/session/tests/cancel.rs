@@ -366,6 +366,21 @@ fn a_tool_that_was_taken_back_before_it_started_is_told_of_and_ends() {
 }
 
 #[test]
+fn what_a_call_would_touch_is_not_looked_at_after_its_cancel() {
+    let mut rig = Rig::new();
+    rig.begin(prompt("p", "Do it."));
+    let attempt = rig.attempt();
+    let (_, stop) = rig.request(cancel(&session(), CancelScope::Session));
+    let said = |event| to(&session(), session::Input::Model { attempt, event });
+    let call = ModelEvent::Call { block: 0, id: "x".into(), name: "bash".into() };
+    let arguments = ModelEvent::Input { block: 0, text: r#"{"command":"ls"}"#.into() };
+    let end = ModelEvent::Finished(crate::model::FinishReason::ToolCalls);
+    let batch = rig.batch(vec![said(call), said(arguments), said(end), stop]);
+    assert!(batch.asks().iter().all(|ask| !ask.starts_with("inspect")), "{:?}", batch.asks());
+    is_cancelled(&rig, "p");
+}
+
+#[test]
 fn the_reason_of_a_cancel_is_the_reason_of_the_end() {
     let mut rig = Rig::new();
     rig.begin(headless("p", "Do it."));

@@ -1,0 +1,111 @@
+//! Limits are kept: a turn has no more steps than its prompt allows, a step no more attempts than the settings do, and a
+//! wait is no longer than its prompt allows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use hostler_core::ids::{PromptId, SessionId};
+use hostler_core::prompt::Terms;
+use hostler_core::record::Record;
+use hostler_core::session::Settings;
+
+use super::{Oracle, Seen};
+
+/// What each prompt allows, and the terms of the turn of each session.
+#[derive(Clone, Debug)]
+pub(super) struct Limits {
+    attempts: u32,
+    longest: u64,
+    prompts: BTreeMap<(SessionId, PromptId), Terms>,
+    turns: BTreeMap<SessionId, Terms>,
+    /// The sessions whose conversation is summed up.
+    summing: BTreeSet<SessionId>,
+}
+
+/// How often a request for a summary may be refused as too long, besides its attempts.
+const REFUSALS: u32 = 3;
+
+impl Limits {
+    pub(super) fn new(settings: &Settings) -> Self {
+        let longest = settings.backoff << settings.attempts.min(16);
+        let (prompts, turns, summing) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        Self { attempts: settings.attempts, longest, prompts, turns, summing }
+    }
+
+    fn record(&mut self, session: &SessionId, record: &Record) -> Result<(), String> {
+        match record {
+            Record::PromptAccepted { prompt, .. } => {
+                self.prompts.insert((session.clone(), prompt.id.clone()), prompt.terms.clone());
+            }
+            Record::TurnStarted { prompt, .. } => {
+                self.summing.remove(session);
+                if let Some(terms) = self.prompts.get(&(session.clone(), prompt.clone())) {
+                    self.turns.insert(session.clone(), terms.clone());
+                }
+            }
+            Record::StepStarted { step, .. }
+                if self.turns.get(session).is_some_and(|terms| step.step > terms.max_steps) =>
+            {
+                return Err(format!("{session}: step {step} is more than its prompt allows"));
+            }
+            Record::SummaryStarted { .. } => {
+                self.summing.insert(session.clone());
+            }
+            Record::TurnContinued { .. } => {
+                self.summing.remove(session);
+            }
+            Record::AttemptStarted { attempt } => {
+                let more = if self.summing.contains(session) { REFUSALS } else { 0 };
+                if attempt.attempt > self.attempts + more {
+                    return Err(format!("{session}: attempt {attempt} is more than there may be"));
+                }
+            }
+            Record::AttemptFailed { attempt, retry_after: Some(wait), .. } => {
+                let most = self.turns.get(session).map_or(0, |terms| terms.max_wait.max(self.longest));
+                if *wait > most {
+                    return Err(format!("{session}: after attempt {attempt} it waits for {wait} ms"));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Oracle for Limits {
+    fn name(&self) -> &'static str {
+        "limits"
+    }
+
+    fn see(&mut self, seen: &Seen<'_>) -> Result<(), String> {
+        match seen {
+            Seen::Log { entry, .. } => self.record(&entry.session, &entry.record),
+            _ => Ok(()),
+        }
+    }
+
+    fn fork(&self) -> Box<dyn Oracle> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{accepted, attempt, shown, started, step};
+    use super::*;
+
+    #[test]
+    fn one_step_or_attempt_too_many_is_noticed() {
+        let mut first = accepted(1, "a");
+        if let Record::PromptAccepted { prompt, .. } = &mut first {
+            prompt.terms.max_steps = 2;
+        }
+        let check = |last: Record| {
+            let log = [first.clone(), started(1, "a"), last];
+            shown(&mut Limits::new(&Settings::default()), &log, &[])
+        };
+        assert_eq!(check(step(2)), Ok(()));
+        assert!(check(step(3)).is_err());
+        assert_eq!(check(attempt(4)), Ok(()));
+        assert!(check(attempt(5)).is_err());
+    }
+}

@@ -1,0 +1,180 @@
+//! What must always hold, one invariant a file. Each is shown everything that can be seen of the world and says when
+//! its rule is broken. None knows how the machines work inside.
+
+use std::collections::BTreeMap;
+
+use hostler_core::ids::{AttemptId, SessionId};
+use hostler_core::machine::Entry;
+use hostler_core::model::ModelRequest;
+use hostler_core::session::{Durable, Settings};
+use hostler_core::time::Timestamp;
+use hostler_core::workspace::{Effect, Workspace};
+
+mod acting;
+mod cancelled;
+mod conserved;
+mod durability;
+mod ends;
+mod folded;
+mod idle;
+mod legal;
+mod limits;
+mod order;
+mod replies;
+mod sequences;
+mod settling;
+mod streams;
+mod turns;
+mod writers;
+
+#[cfg(test)]
+mod fixture;
+
+/// Something that can be seen of the world.
+pub enum Seen<'a> {
+    /// This stands in the log. After a loss of power the log that is left is shown again from its beginning, to oracles
+    /// that know nothing else.
+    Log {
+        /// Its place.
+        seq: u64,
+        /// The record.
+        entry: &'a Entry,
+    },
+    /// A process has decided a batch.
+    Decided {
+        /// Which.
+        process: usize,
+        /// When.
+        at: Timestamp,
+        /// What it wants committed.
+        entries: &'a [Entry],
+        /// What its machine is like then.
+        machine: &'a Workspace,
+    },
+    /// A batch of a process is committed, and the process knows it.
+    Committed {
+        /// Which.
+        process: usize,
+        /// What was committed.
+        entries: &'a [Entry],
+        /// What its machine is like then.
+        machine: &'a Workspace,
+        /// What the logs amount to.
+        folds: &'a BTreeMap<SessionId, Durable>,
+    },
+    /// A process writes into the log.
+    Writes {
+        /// Which.
+        process: usize,
+        /// What.
+        entries: &'a [Entry],
+    },
+    /// A process starts an effect.
+    Start {
+        /// Which.
+        process: usize,
+        /// What.
+        effect: &'a Effect,
+    },
+    /// A process asks a model.
+    Asks {
+        /// Which attempt of which session it is.
+        session: &'a SessionId,
+        /// The attempt.
+        attempt: AttemptId,
+        /// What is asked.
+        request: &'a ModelRequest,
+        /// What the session's log amounts to.
+        durable: &'a Durable,
+    },
+    /// A process hands a request to its machine.
+    Request {
+        /// Which.
+        process: usize,
+        /// The request's number.
+        id: u64,
+    },
+    /// A process has a session's lock from here on.
+    Lock {
+        /// Which.
+        process: usize,
+        /// The session.
+        session: &'a SessionId,
+    },
+    /// A process has given a session's lock back.
+    Unlock {
+        /// The session.
+        session: &'a SessionId,
+    },
+    /// A process was killed, or has stopped everything after a failed commit.
+    Gone {
+        /// Which.
+        process: usize,
+    },
+    /// Nothing is under way any more and nothing waits.
+    Quiet {
+        /// What the logs amount to.
+        folds: &'a BTreeMap<SessionId, Durable>,
+        /// The sessions whose logs could be written and were used last, so that nothing in them is unfinished.
+        tidy: bool,
+    },
+}
+
+/// An invariant.
+pub trait Oracle {
+    /// Its name.
+    fn name(&self) -> &'static str;
+
+    /// Looks at something. Fails with what is wrong.
+    fn see(&mut self, seen: &Seen<'_>) -> Result<(), String>;
+
+    /// Another one that knows the same.
+    fn fork(&self) -> Box<dyn Oracle>;
+}
+
+/// All invariants.
+pub struct Oracles(Vec<Box<dyn Oracle>>);
+
+impl Clone for Oracles {
+    fn clone(&self) -> Self {
+        Self(self.0.iter().map(|oracle| oracle.fork()).collect())
+    }
+}
+
+impl std::fmt::Debug for Oracles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|oracle| oracle.name())).finish()
+    }
+}
+
+impl Oracles {
+    /// All of them, knowing nothing. Every so manieth record the costly ones look closely.
+    pub fn new(settings: &Settings, closely: u64) -> Self {
+        Self(vec![
+            Box::new(conserved::Conserved::default()),
+            Box::new(ends::Ends::default()),
+            Box::new(turns::Turns::default()),
+            Box::new(order::Order::default()),
+            Box::new(sequences::Sequences::default()),
+            Box::new(streams::Streams::default()),
+            Box::new(limits::Limits::new(settings)),
+            Box::new(acting::Acting::default()),
+            Box::new(cancelled::Cancelled::default()),
+            Box::new(settling::Settling::new(settings)),
+            Box::new(replies::Replies::default()),
+            Box::new(writers::Writers::default()),
+            Box::new(idle::Idle::default()),
+            Box::new(folded::Folded),
+            Box::new(durability::Durability::new(closely)),
+            Box::new(legal::Legal::new(settings, closely)),
+        ])
+    }
+
+    /// Shows something to all of them. Fails with the name of the first that objects, and what it says.
+    pub fn see(&mut self, seen: &Seen<'_>) -> Result<(), (&'static str, String)> {
+        for oracle in &mut self.0 {
+            oracle.see(seen).map_err(|what| (oracle.name(), what))?;
+        }
+        Ok(())
+    }
+}

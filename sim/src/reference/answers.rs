@@ -1,0 +1,211 @@
+//! What the reference makes of a model's answer and of the tools that it calls.
+
+use hostler_core::ids::{AttemptId, CallId};
+use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
+use hostler_core::prompt::Prompt;
+use hostler_core::record::RunStatus;
+use hostler_core::time::Timestamp;
+use hostler_core::tools::Intent;
+
+use super::Fate;
+use super::story::{Doing, Story};
+use super::tools::{Call, may_run};
+
+/// A piece of an answer.
+#[derive(Clone, Debug)]
+pub(super) struct Block {
+    number: u32,
+    pub(super) tool: Option<String>,
+    thought: bool,
+    sealed: bool,
+    text: String,
+}
+
+/// How often a request for a summary may be refused.
+const REFUSALS: u32 = 3;
+
+impl Story {
+    pub(super) fn model(
+        &mut self,
+        now: Timestamp,
+        attempt: AttemptId,
+        event: &ModelEvent,
+        fates: &mut Vec<Fate>,
+    ) {
+        let (first, idle) = (now.plus(self.settings.first_event), now.plus(self.settings.idle));
+        let Some(turn) = self.turn.as_mut().filter(|turn| turn.attempt == attempt) else { return };
+        let Doing::Asking { until, connected, bytes, blocks } = &mut turn.doing else { return };
+        match event {
+            ModelEvent::Connected if !*connected => (*connected, *until) = (true, first),
+            ModelEvent::Connected => {}
+            ModelEvent::Failed(error) => self.failed(now, error, fates),
+            ModelEvent::Finished(reason) => self.answered(now, *reason, fates),
+            said => {
+                (*connected, *until) = (true, idle);
+                *bytes += take_in(blocks, said);
+                if *bytes > self.settings.answer_bytes {
+                    self.end(now, RunStatus::Error, fates);
+                }
+            }
+        }
+    }
+
+    pub(super) fn failed(&mut self, now: Timestamp, error: &CallError, fates: &mut Vec<Fate>) {
+        let too_much = matches!(&error.kind, CallErrorKind::Status { status: 400, .. });
+        if too_much && self.shorten(now) {
+            return;
+        }
+        let Some(turn) = self.turn.as_mut() else { return };
+        let refused = turn.summary.unwrap_or(0);
+        let (tried, passes) = (turn.attempt.attempt.saturating_sub(refused).max(1), passes(&error.kind));
+        let wait = error.retry_after.unwrap_or(self.settings.backoff << (tried - 1));
+        let status = if passes && error.retry_after.is_some() && wait > turn.prompts[0].terms.max_wait {
+            RunStatus::Limit
+        } else if passes && tried < self.settings.attempts {
+            turn.doing = Doing::Waiting(now.plus(wait));
+            return;
+        } else if too_much {
+            RunStatus::Limit
+        } else {
+            RunStatus::Error
+        };
+        self.end(now, status, fates);
+    }
+
+    /// The conversation was too long. Returns whether something can be done about that.
+    fn shorten(&mut self, now: Timestamp) -> bool {
+        let worth_it = self.past.is_worth_a_summary();
+        let Some(turn) = self.turn.as_mut() else { return false };
+        match turn.summary.as_mut() {
+            Some(refused) if *refused < REFUSALS => {
+                *refused += 1;
+                turn.doing = Doing::Waiting(now);
+                true
+            }
+            None if worth_it => {
+                self.next_turn(now, true);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn answered(&mut self, now: Timestamp, reason: FinishReason, fates: &mut Vec<Fate>) {
+        let Some(turn) = self.turn.as_mut() else { return };
+        let Doing::Asking { blocks, .. } = &turn.doing else { return };
+        let calls = blocks
+            .iter()
+            .filter_map(|block| block.tool.as_ref().map(|tool| (tool.clone(), Call::new(tool, &block.text))));
+        let withheld = reason == FinishReason::ContentFilter;
+        let sums_up = turn.summary.is_some();
+        let without_calls = withheld || sums_up;
+        self.past.spoken |=
+            blocks.iter().any(|block| block.says_something() && !(without_calls && block.tool.is_some()));
+        if sums_up {
+            let text: String = blocks
+                .iter()
+                .filter(|block| block.tool.is_none() && !block.thought)
+                .map(|block| block.text.as_str())
+                .collect();
+            return self.summed_up(now, !text.trim().is_empty(), fates);
+        }
+        let calls = if withheld { Vec::new() } else { calls.collect() };
+        turn.doing = Doing::Running(calls, reason);
+        self.after_tools(now, fates);
+    }
+
+    fn summed_up(&mut self, now: Timestamp, something: bool, fates: &mut Vec<Fate>) {
+        if something {
+            self.past.sum_up();
+            self.next_turn(now, false);
+            self.past.asked.push(self.past.turns);
+            self.step(now, fates);
+        } else {
+            self.end(now, RunStatus::Error, fates);
+        }
+    }
+
+    /// If all calls of the step are over, the turn goes on or ends.
+    pub(super) fn after_tools(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
+        let Some(turn) = self.turn.as_mut() else { return };
+        let Doing::Running(calls, reason) = &turn.doing else { return };
+        if !calls.iter().all(|(_, call)| call.is_over()) {
+            return;
+        }
+        let denied = !calls.is_empty() && calls.iter().all(|(_, call)| *call == Call::Denied);
+        turn.denied = if denied { turn.denied + 1 } else { 0 };
+        let status = match reason {
+            _ if turn.settle.is_some() => turn.settle.map_or(RunStatus::Cancelled, |(_, status)| status),
+            FinishReason::Length => RunStatus::Limit,
+            FinishReason::ContentFilter => RunStatus::Error,
+            _ if calls.is_empty() => RunStatus::Ok,
+            _ if turn.denied >= self.settings.denied_steps => RunStatus::Denied,
+            _ => return self.step(now, fates),
+        };
+        self.end(now, status, fates);
+    }
+
+    fn call(&mut self, id: CallId) -> Option<(&mut (String, Call), &Prompt, bool)> {
+        let turn = self.turn.as_mut()?;
+        let Doing::Running(calls, _) = &mut turn.doing else { return None };
+        let call = calls.get_mut(id.call as usize - 1).filter(|_| turn.attempt.step == id.step)?;
+        Some((call, turn.prompts.first()?, turn.settle.is_some()))
+    }
+
+    pub(super) fn inspected(&mut self, now: Timestamp, id: CallId, intent: &Intent, fates: &mut Vec<Fate>) {
+        let Some((call, prompt, false)) = self.call(id) else { return };
+        if call.1 == Call::Waits {
+            call.1 =
+                if may_run(&call.0, intent, prompt.terms.permission) { Call::Runs } else { Call::Denied };
+            self.after_tools(now, fates);
+        }
+    }
+
+    pub(super) fn tool_ended(&mut self, now: Timestamp, id: CallId, fates: &mut Vec<Fate>) {
+        let Some((call, _, _)) = self.call(id) else { return };
+        if call.1 == Call::Runs {
+            call.1 = Call::Over;
+            self.after_tools(now, fates);
+        }
+    }
+}
+
+impl Block {
+    pub(super) fn says_something(&self) -> bool {
+        self.tool.is_some() || self.sealed || !self.text.is_empty()
+    }
+}
+
+/// Takes in what was said. Returns how many bytes that was.
+fn take_in(blocks: &mut Vec<Block>, event: &ModelEvent) -> usize {
+    let (number, tool, text, size) = match event {
+        ModelEvent::Text { block, text } | ModelEvent::Reasoning { block, text } => {
+            (*block, None, text.as_str(), text.len())
+        }
+        ModelEvent::Opaque { block, data } => (*block, None, "", data.len()),
+        ModelEvent::Call { block, id, name } => (*block, Some(name), "", id.len() + name.len()),
+        ModelEvent::Input { block, text } => (*block, None, text.as_str(), text.len()),
+        _ => return 0,
+    };
+    let sealed = matches!(event, ModelEvent::Opaque { .. });
+    let thought = sealed || matches!(event, ModelEvent::Reasoning { .. });
+    match blocks.iter_mut().find(|block| block.number == number) {
+        Some(block) => {
+            block.sealed |= sealed;
+            block.text.push_str(text);
+        }
+        None => blocks.push(Block { number, tool: tool.cloned(), thought, sealed, text: text.to_owned() }),
+    }
+    size
+}
+
+/// Whether trying again makes sense.
+fn passes(kind: &CallErrorKind) -> bool {
+    match kind {
+        CallErrorKind::Status { code, .. } if code == "insufficient_quota" => false,
+        CallErrorKind::Status { status, .. } => *status == 429 || *status >= 500,
+        CallErrorKind::Transport | CallErrorKind::Truncated | CallErrorKind::Timeout(_) => true,
+        CallErrorKind::Stream { code } => code == "overloaded_error",
+        CallErrorKind::Protocol | CallErrorKind::Credentials => false,
+    }
+}

@@ -1,0 +1,302 @@
+//! The reference: a second, small and naive account of what becomes of prompts.
+//!
+//! It is fed what the machines are fed and says who is accepted, who begins, who joins whom, and how everybody ends. It
+//! knows no records, messages, chunks or effects, it keeps lists where the core keeps maps, and it shares no code with
+//! the core beyond the words. After every input, what it says must be what the core recorded.
+
+mod answers;
+mod past;
+mod story;
+mod tools;
+
+use std::collections::BTreeMap;
+
+use hostler_core::ids::{PromptId, RunId, SessionId};
+use hostler_core::machine::Entry;
+use hostler_core::prompt::Prompt;
+use hostler_core::protocol::{Command, SessionChoice};
+use hostler_core::record::{CancelScope, Reason, Record, RunStatus};
+use hostler_core::session::Settings;
+use hostler_core::time::Timestamp;
+use hostler_core::workspace::{Input, Opened, RunOwner};
+
+use past::Past;
+use story::Story;
+
+/// What becomes of a prompt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It is accepted.
+    Accepted(PromptId),
+    /// It begins a turn.
+    Begins(PromptId),
+    /// It joins the turn that is under way.
+    Joins(PromptId),
+    /// It ends, after it had begun.
+    Ends(PromptId, RunStatus),
+    /// It is given back.
+    Returns(PromptId),
+}
+
+/// Where a session is in a process.
+#[derive(Clone, Debug)]
+enum Place {
+    /// Its lock is asked for; these prompts wait for that.
+    Opening(Vec<(bool, Prompt)>),
+    /// It is open.
+    Open(Box<Story>),
+}
+
+/// The second account.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    settings: Settings,
+    past: BTreeMap<SessionId, Past>,
+    places: BTreeMap<(usize, SessionId), Place>,
+    fates: Vec<Fate>,
+    /// The sessions whose conversation the core has found too long, just now.
+    crowded: Vec<SessionId>,
+}
+
+impl Reference {
+    /// One that knows nothing.
+    pub fn new(settings: &Settings) -> Self {
+        let settings = settings.clone();
+        Self {
+            settings,
+            past: BTreeMap::new(),
+            places: BTreeMap::new(),
+            fates: Vec::new(),
+            crowded: Vec::new(),
+        }
+    }
+
+    /// That stands in the log.
+    pub fn log(&mut self, entry: &Entry) {
+        self.past.entry(entry.session.clone()).or_default().record(entry.at, &entry.record);
+    }
+
+    /// This is all that stands in the log.
+    pub fn rewind(&mut self, log: &[(u64, Entry)]) {
+        self.past.clear();
+        log.iter().for_each(|(_, entry)| self.log(entry));
+    }
+
+    /// A process is gone.
+    pub fn gone(&mut self, process: usize) {
+        self.places.retain(|(owner, _), _| *owner != process);
+    }
+
+    /// A process has handled that and recorded this. Fails if other things should have become of prompts.
+    ///
+    /// That a conversation is long enough to be summed up is taken from the records: it is a matter of counting bytes.
+    pub fn input(
+        &mut self,
+        process: usize,
+        now: Timestamp,
+        input: &Input,
+        records: &[Entry],
+    ) -> Result<(), String> {
+        let sums_up = |entry: &&Entry| matches!(entry.record, Record::SummaryStarted { .. });
+        self.crowded = records.iter().filter(sums_up).map(|entry| entry.session.clone()).collect();
+        self.follow(process, now, input);
+        self.compare(records)
+    }
+
+    fn follow(&mut self, process: usize, now: Timestamp, input: &Input) {
+        match input {
+            Input::Request { command: Command::Submit { session, prompt }, taken, .. } => {
+                if !self.conflicts(process, session, prompt, taken.as_ref()) {
+                    self.submit(process, now, session, prompt);
+                }
+            }
+            Input::Request { command: Command::Cancel { session, scope, reason }, .. } => {
+                self.cancel(process, now, session, scope, *reason);
+            }
+            Input::Request { command: Command::ClearQueue { session }, .. } => {
+                self.tell(process, session, |story, fates| story.clear(now, fates));
+            }
+            Input::SessionOpened { session, opened } => self.opened(process, now, session, opened),
+            Input::Session { session, input } => {
+                self.tell(process, session, |story, fates| story.hear(now, input, fates));
+            }
+            Input::Tick => self.tick(process, now),
+            Input::SessionHeld { .. } => {}
+        }
+    }
+
+    /// Compares what became of prompts with what the core has recorded about the same input.
+    fn compare(&mut self, records: &[Entry]) -> Result<(), String> {
+        let expected = std::mem::take(&mut self.fates);
+        let mut recorded: Vec<Fate> = Vec::new();
+        for entry in records {
+            match &entry.record {
+                Record::PromptAccepted { prompt, .. } => recorded.push(Fate::Accepted(prompt.id.clone())),
+                Record::TurnStarted { prompt, .. } => recorded.push(Fate::Begins(prompt.clone())),
+                Record::PromptFolded { prompt, .. } => recorded.push(Fate::Joins(prompt.clone())),
+                Record::PromptReturned { prompt, .. } => recorded.push(Fate::Returns(prompt.clone())),
+                Record::RunFinished(finished) => {
+                    let returned = Fate::Returns(finished.prompt.clone());
+                    if !recorded.contains(&returned) {
+                        recorded.push(Fate::Ends(finished.prompt.clone(), finished.status));
+                    }
+                }
+                _ => {}
+            }
+        }
+        if expected == recorded {
+            Ok(())
+        } else {
+            Err(format!("expected {expected:?}, and recorded is {recorded:?}"))
+        }
+    }
+
+    /// Whether another prompt is known to have the run id that a prompt asks for.
+    fn conflicts(
+        &self,
+        process: usize,
+        choice: &SessionChoice,
+        prompt: &Prompt,
+        taken: Option<&RunOwner>,
+    ) -> bool {
+        let Some(run) = &prompt.run else { return false };
+        let logged = taken.is_some_and(|owner| owner.session != *choice.id() || owner.prompt != prompt.id);
+        let open = self.places.iter().any(|((owner, session), place)| match place {
+            Place::Open(story) => *owner == process && session != choice.id() && story.has_run(run),
+            Place::Opening(waiting) => waiting.iter().any(|(_, other)| {
+                let same = session == choice.id() && other.id == prompt.id;
+                *owner == process && !same && other.run_id() == *run
+            }),
+        });
+        logged || open
+    }
+
+    fn submit(&mut self, process: usize, now: Timestamp, choice: &SessionChoice, prompt: &Prompt) {
+        let new = matches!(choice, SessionChoice::New { .. });
+        let key = (process, choice.id().clone());
+        match self.places.get_mut(&key) {
+            Some(Place::Opening(waiting)) => waiting.push((new, prompt.clone())),
+            Some(Place::Open(story)) => {
+                story.crowded = self.crowded.contains(choice.id());
+                story.submit(now, prompt, &mut self.fates);
+            }
+            None => {
+                self.places.insert(key, Place::Opening(vec![(new, prompt.clone())]));
+            }
+        }
+        self.let_go(process, choice.id());
+    }
+
+    fn cancel(
+        &mut self,
+        process: usize,
+        now: Timestamp,
+        session: &SessionId,
+        scope: &CancelScope,
+        reason: Reason,
+    ) {
+        let key = (process, session.clone());
+        if let Some(Place::Opening(waiting)) = self.places.get_mut(&key) {
+            waiting.retain(|(_, prompt)| match scope {
+                CancelScope::Session => false,
+                CancelScope::Run(run) => prompt.run_id() != *run,
+            });
+            if waiting.is_empty() {
+                self.places.remove(&key);
+            }
+            return;
+        }
+        let run: Option<&RunId> = match scope {
+            CancelScope::Session => None,
+            CancelScope::Run(run) => Some(run),
+        };
+        self.tell(process, session, |story, fates| story.cancel(now, run, reason, fates));
+    }
+
+    fn opened(&mut self, process: usize, now: Timestamp, session: &SessionId, opened: &Opened) {
+        let key = (process, session.clone());
+        let Some(Place::Opening(waiting)) = self.places.get(&key).cloned() else { return };
+        self.places.remove(&key);
+        if matches!(opened, Opened::Failed(_)) {
+            return;
+        }
+        let past = self.past.get(session).cloned().unwrap_or_default();
+        let crowded = self.crowded.contains(session);
+        let mut exists = past.exists();
+        let mut story = Story::new(past, self.settings.clone());
+        story.crowded = crowded;
+        story.recover(now, &mut self.fates);
+        for (new, prompt) in waiting {
+            exists = exists || new;
+            if exists {
+                story.submit(now, &prompt, &mut self.fates);
+            }
+        }
+        self.places.insert(key, Place::Open(Box::new(story)));
+        self.let_go(process, session);
+    }
+
+    fn tick(&mut self, process: usize, now: Timestamp) {
+        let sessions = self.places.keys().filter(|(owner, _)| *owner == process);
+        let sessions: Vec<_> = sessions.map(|(_, session)| session.clone()).collect();
+        for session in sessions {
+            self.tell(process, &session, |story, fates| story.tick(now, fates));
+        }
+    }
+
+    fn tell(&mut self, process: usize, session: &SessionId, what: impl FnOnce(&mut Story, &mut Vec<Fate>)) {
+        if let Some(Place::Open(story)) = self.places.get_mut(&(process, session.clone())) {
+            story.crowded = self.crowded.contains(session);
+            what(story, &mut self.fates);
+        }
+        self.let_go(process, session);
+    }
+
+    fn let_go(&mut self, process: usize, session: &SessionId) {
+        let key = (process, session.clone());
+        if matches!(self.places.get(&key), Some(Place::Open(story)) if story.is_over()) {
+            self.places.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hostler_core::ids::RequestId;
+    use hostler_core::machine::{Effects, Machine};
+    use hostler_core::workspace::Workspace;
+
+    use super::*;
+    use crate::plan::Submit;
+    use crate::world::submission;
+
+    #[test]
+    fn it_agrees_with_the_core_and_notices_when_it_does_not() {
+        let (settings, now) = (Settings::default(), Timestamp::from_millis(5));
+        let (mut reference, mut machine) = (Reference::new(&settings), Workspace::new(settings));
+        let submit = Submit {
+            process: 0,
+            session: 0,
+            new: true,
+            prompt: 1,
+            run: false,
+            delivery: 0,
+            yolo: true,
+            steps: 3,
+            wait: 1,
+            headless: false,
+            flaw: 0,
+        };
+        let command = submission(&submit);
+        let Command::Submit { session, .. } = &command else { panic!("not a submission") };
+        let session = session.id().clone();
+        let opened = Input::SessionOpened { session, opened: Opened::Ready(None) };
+        let request = Input::Request { id: RequestId(1), command, taken: None };
+        let mut out = Effects::new();
+        assert_eq!(reference.input(0, now, &request, &[]), Ok(()));
+        machine.handle(now, request, &mut out);
+        machine.handle(now, opened.clone(), &mut out);
+        assert_eq!(reference.clone().input(0, now, &opened, out.records()), Ok(()));
+        assert!(reference.input(0, now, &opened, &[]).is_err());
+    }
+}

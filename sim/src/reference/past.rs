@@ -1,0 +1,94 @@
+//! What the log says about the prompts of a session, read as a person would.
+
+use std::collections::BTreeMap;
+
+use hostler_core::ids::{PromptId, RunId};
+use hostler_core::prompt::Prompt;
+use hostler_core::record::Record;
+use hostler_core::time::Timestamp;
+
+/// A prompt that has not ended.
+#[derive(Clone, Debug)]
+pub(super) struct Open {
+    pub(super) prompt: Prompt,
+    pub(super) accepted: Timestamp,
+    pub(super) queued: bool,
+}
+
+/// What was said.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Past {
+    /// Prompts that have not ended, in the order of acceptance.
+    pub(super) open: Vec<Open>,
+    /// Every prompt that was ever accepted: its text and its run.
+    pub(super) known: BTreeMap<PromptId, (String, RunId)>,
+    /// Those of the open ones that are in the turn that has not ended.
+    pub(super) turn: Option<Vec<PromptId>>,
+    /// How many turns there were.
+    pub(super) turns: u32,
+    /// The turns to which the prompts since the beginning or the last summary belong.
+    pub(super) asked: Vec<u32>,
+    /// Whether a model has said something since the beginning or the last summary.
+    pub(super) spoken: bool,
+    /// Whether it has said something in the attempt that is under way.
+    pub(super) streamed: bool,
+}
+
+impl Past {
+    /// A turn begins with a prompt.
+    pub(super) fn begin(&mut self) {
+        self.turns += 1;
+        self.asked.push(self.turns);
+    }
+
+    /// A summary has been written.
+    pub(super) fn sum_up(&mut self) {
+        self.spoken = false;
+        self.asked.clear();
+    }
+
+    /// Whether there is anything that a summary would make shorter.
+    pub(super) fn is_worth_a_summary(&self) -> bool {
+        self.spoken || self.asked.iter().any(|turn| *turn != self.turns)
+    }
+
+    pub(super) fn exists(&self) -> bool {
+        !self.known.is_empty()
+    }
+
+    pub(super) fn record(&mut self, at: Timestamp, record: &Record) {
+        match record {
+            Record::PromptAccepted { prompt, .. } => {
+                self.known.insert(prompt.id.clone(), (prompt.text.clone(), prompt.run_id()));
+                self.open.push(Open { prompt: prompt.clone(), accepted: at, queued: false });
+            }
+            Record::PromptQueued { prompt } => {
+                let open = self.open.iter_mut().find(|open| open.prompt.id == *prompt);
+                open.into_iter().for_each(|open| open.queued = true);
+            }
+            Record::TurnStarted { prompt, .. } => {
+                self.begin();
+                self.turn = Some(vec![prompt.clone()]);
+            }
+            Record::PromptFolded { prompt, .. } => {
+                self.asked.push(self.turns);
+                self.turn.iter_mut().for_each(|turn| turn.push(prompt.clone()));
+            }
+            Record::SummaryStarted { .. } => self.turns += 1,
+            Record::TurnContinued { .. } => self.begin(),
+            Record::SummaryFinished { .. } => self.sum_up(),
+            Record::TextAppended { .. } | Record::ReasoningAppended { .. } => self.streamed = true,
+            Record::AttemptFailed { retry_after: Some(_), .. } => self.streamed = false,
+            Record::MessageFinished { blocks, .. } => {
+                self.spoken |= !blocks.is_empty();
+                self.streamed = false;
+            }
+            Record::RunFinished(finished) => {
+                self.open.retain(|open| open.prompt.id != finished.prompt);
+                self.turn.iter_mut().for_each(|turn| turn.retain(|prompt| *prompt != finished.prompt));
+                self.turn = self.turn.take().filter(|turn| !turn.is_empty());
+            }
+            _ => {}
+        }
+    }
+}

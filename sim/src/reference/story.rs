@@ -1,0 +1,293 @@
+//! One open session as the reference sees it.
+
+use hostler_core::ids::{AttemptId, PromptId, RunId, StepId, TurnId};
+use hostler_core::model::{CallError, CallErrorKind, FinishReason};
+use hostler_core::prompt::Prompt;
+use hostler_core::record::{Reason, RunStatus};
+use hostler_core::session::{Input, Settings};
+use hostler_core::time::Timestamp;
+
+use super::Fate;
+use super::answers::Block;
+use super::past::Past;
+use super::tools::Call;
+
+/// A session that is open.
+#[derive(Clone, Debug)]
+pub(super) struct Story {
+    pub(super) settings: Settings,
+    pub(super) past: Past,
+    waiting: Vec<Waiting>,
+    pub(super) turn: Option<Turn>,
+    /// Whether the conversation has become too long for the next step.
+    pub(super) crowded: bool,
+}
+
+/// A prompt that has not begun.
+#[derive(Clone, Debug)]
+struct Waiting {
+    prompt: Prompt,
+    /// Until when it is prepared.
+    until: Timestamp,
+    /// Whether that went well; none while it lasts.
+    ready: Option<bool>,
+    queued: bool,
+}
+
+/// The turn that is under way.
+#[derive(Clone, Debug)]
+pub(super) struct Turn {
+    pub(super) prompts: Vec<Prompt>,
+    pub(super) attempt: AttemptId,
+    pub(super) doing: Doing,
+    pub(super) denied: u32,
+    /// How many steps its run has had.
+    pub(super) steps: u32,
+    /// If it sums the conversation up, how often that was refused.
+    pub(super) summary: Option<u32>,
+    /// By when its tools must have ended, once it is cancelled, and how it ends then.
+    pub(super) settle: Option<(Timestamp, RunStatus)>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Doing {
+    /// A model is asked; silence lasts until then. Blocks with their texts, and for calls their tools.
+    Asking { until: Timestamp, connected: bool, bytes: usize, blocks: Vec<Block> },
+    /// The next attempt is made then.
+    Waiting(Timestamp),
+    /// Tools are run, and how the answer ended.
+    Running(Vec<(String, Call)>, FinishReason),
+}
+
+impl Story {
+    pub(super) fn new(past: Past, settings: Settings) -> Self {
+        Self { settings, past, waiting: Vec::new(), turn: None, crowded: false }
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.turn.is_none() && self.waiting.is_empty()
+    }
+
+    pub(super) fn has_run(&self, run: &RunId) -> bool {
+        self.past.known.values().any(|(_, known)| known == run)
+    }
+
+    /// Whoever had the session before is gone.
+    pub(super) fn recover(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
+        let in_turn = self.past.turn.take().unwrap_or_default();
+        self.past.spoken |= self.past.streamed && !in_turn.is_empty();
+        fates.extend(in_turn.iter().map(|prompt| Fate::Ends(prompt.clone(), RunStatus::Error)));
+        let open = std::mem::take(&mut self.past.open);
+        for open in open.into_iter().filter(|open| !in_turn.contains(&open.prompt.id)) {
+            if self.settings.serving && now.since(open.accepted) < self.settings.restart_age {
+                self.wait(now, open.prompt, open.queued);
+            } else {
+                fates.push(Fate::Returns(open.prompt.id));
+            }
+        }
+    }
+
+    fn wait(&mut self, now: Timestamp, prompt: Prompt, queued: bool) {
+        let until = now.plus(self.settings.prepare);
+        self.waiting.push(Waiting { prompt, until, ready: None, queued });
+    }
+
+    pub(super) fn submit(&mut self, now: Timestamp, prompt: &Prompt, fates: &mut Vec<Fate>) {
+        let contradictory =
+            prompt.run.is_some() && prompt.terms.delivery == hostler_core::prompt::Delivery::Fold;
+        let run = prompt.run_id();
+        let taken = self.has_run(&run);
+        let known = self.past.known.contains_key(&prompt.id);
+        if !prompt.text.trim().is_empty() && !contradictory && !known && !taken {
+            self.past.known.insert(prompt.id.clone(), (prompt.text.clone(), run));
+            fates.push(Fate::Accepted(prompt.id.clone()));
+            self.wait(now, prompt.clone(), false);
+        }
+        self.go_on(now, fates);
+    }
+
+    /// Whatever can begin begins; the rest queues up, each in its order.
+    fn go_on(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
+        loop {
+            let busy = self.turn.is_some();
+            let Some(at) = self.waiting.iter().position(|waiting| !(busy && waiting.queued)) else { return };
+            let Some(ready) = self.waiting[at].ready else { return };
+            if busy {
+                self.waiting[at].queued = true;
+                continue;
+            }
+            let prompt = self.waiting.remove(at).prompt;
+            fates.push(Fate::Begins(prompt.id.clone()));
+            self.past.begin();
+            if ready {
+                self.begin(now, prompt, fates);
+            } else {
+                fates.push(Fate::Ends(prompt.id, RunStatus::Error));
+            }
+        }
+    }
+
+    fn begin(&mut self, now: Timestamp, prompt: Prompt, fates: &mut Vec<Fate>) {
+        let step = StepId { turn: TurnId(self.past.turns), step: 0 };
+        let attempt = AttemptId { step, attempt: 0 };
+        let doing = Doing::Waiting(now);
+        let (prompts, summary, settle) = (vec![prompt], None, None);
+        self.turn = Some(Turn { prompts, attempt, doing, denied: 0, steps: 0, summary, settle });
+        self.step(now, fates);
+    }
+
+    /// The next step, unless there were enough.
+    pub(super) fn step(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
+        let Some(turn) = self.turn.as_mut() else { return };
+        if turn.steps >= turn.prompts[0].terms.max_steps {
+            return self.end(now, RunStatus::Limit, fates);
+        }
+        let (joining, staying): (Vec<_>, Vec<_>) =
+            self.waiting.drain(..).partition(|waiting| waiting.queued && waiting.prompt.folds());
+        self.waiting = staying;
+        for joined in joining {
+            fates.push(Fate::Joins(joined.prompt.id.clone()));
+            self.past.asked.push(turn.attempt.step.turn.0);
+            turn.prompts.push(joined.prompt);
+        }
+        if self.crowded && self.past.is_worth_a_summary() {
+            self.next_turn(now, true);
+        } else {
+            self.begin_step(now);
+        }
+    }
+
+    fn begin_step(&mut self, now: Timestamp) {
+        if let Some(turn) = self.turn.as_mut() {
+            turn.steps += 1;
+            turn.attempt.step.step += 1;
+            turn.attempt.attempt = 0;
+        }
+        self.ask(now);
+    }
+
+    /// The run goes on with another turn; one that sums up begins with its step at once.
+    pub(super) fn next_turn(&mut self, now: Timestamp, sums_up: bool) {
+        self.crowded = false;
+        self.past.turns += 1;
+        let Some(turn) = self.turn.as_mut() else { return };
+        turn.attempt.step = StepId { turn: TurnId(self.past.turns), step: 0 };
+        turn.denied = 0;
+        turn.summary = sums_up.then_some(0);
+        if sums_up {
+            self.begin_step(now);
+        }
+    }
+
+    fn ask(&mut self, now: Timestamp) {
+        let until = now.plus(self.settings.connect).plus(self.settings.first_event);
+        if let Some(turn) = self.turn.as_mut() {
+            turn.attempt.attempt += 1;
+            turn.doing = Doing::Asking { until, connected: false, bytes: 0, blocks: Vec::new() };
+        }
+    }
+
+    pub(super) fn end(&mut self, now: Timestamp, status: RunStatus, fates: &mut Vec<Fate>) {
+        let Some(turn) = self.turn.take() else { return };
+        if let Doing::Asking { blocks, .. } = &turn.doing {
+            self.past.spoken |= blocks.iter().any(|block| block.tool.is_none() && block.says_something());
+        }
+        fates.extend(turn.prompts.into_iter().map(|prompt| Fate::Ends(prompt.id, status)));
+        self.go_on(now, fates);
+    }
+
+    pub(super) fn hear(&mut self, now: Timestamp, input: &Input, fates: &mut Vec<Fate>) {
+        match input {
+            Input::Prepared { prompt, result } => self.prepared(now, prompt, result.is_ok(), fates),
+            Input::Model { attempt, event } => self.model(now, *attempt, event, fates),
+            Input::Inspected { call, intent } => self.inspected(now, *call, intent, fates),
+            Input::ToolFinished { call, .. } => self.tool_ended(now, *call, fates),
+            _ => {}
+        }
+    }
+
+    fn prepared(&mut self, now: Timestamp, prompt: &PromptId, well: bool, fates: &mut Vec<Fate>) {
+        let waiting = self.waiting.iter_mut().find(|waiting| waiting.prompt.id == *prompt);
+        if let Some(waiting) = waiting.filter(|waiting| waiting.ready.is_none()) {
+            waiting.ready = Some(well);
+            self.go_on(now, fates);
+        }
+    }
+
+    pub(super) fn clear(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
+        let cleared = self.waiting.iter().filter(|waiting| waiting.queued);
+        fates.extend(cleared.map(|waiting| Fate::Returns(waiting.prompt.id.clone())));
+        self.waiting.retain(|waiting| !waiting.queued);
+        self.go_on(now, fates);
+    }
+
+    pub(super) fn cancel(
+        &mut self,
+        now: Timestamp,
+        run: Option<&RunId>,
+        reason: Reason,
+        fates: &mut Vec<Fate>,
+    ) {
+        let status = if reason == Reason::Timeout { RunStatus::Limit } else { RunStatus::Cancelled };
+        let covers = |prompt: &Prompt| run.is_none_or(|run| prompt.run_id() == *run);
+        let turn = self.turn.as_ref().is_some_and(|turn| covers(&turn.prompts[0]));
+        let (covered, kept): (Vec<_>, Vec<_>) =
+            self.waiting.drain(..).partition(|waiting| covers(&waiting.prompt));
+        self.waiting = kept;
+        if covered.is_empty() && !turn {
+            return;
+        }
+        for waiting in covered {
+            if self.turn.is_none() && !waiting.queued {
+                self.past.begin();
+                fates.push(Fate::Begins(waiting.prompt.id.clone()));
+                fates.push(Fate::Ends(waiting.prompt.id, status));
+            } else {
+                fates.push(Fate::Returns(waiting.prompt.id));
+            }
+        }
+        if turn {
+            self.cancel_turn(now, status, fates);
+        }
+        self.go_on(now, fates);
+    }
+
+    fn cancel_turn(&mut self, now: Timestamp, status: RunStatus, fates: &mut Vec<Fate>) {
+        let settle = now.plus(self.settings.settle);
+        let Some(turn) = self.turn.as_mut().filter(|turn| turn.settle.is_none()) else { return };
+        turn.settle = Some((settle, status));
+        match &mut turn.doing {
+            Doing::Running(calls, _) => {
+                calls
+                    .iter_mut()
+                    .filter(|(_, call)| *call == Call::Waits)
+                    .for_each(|(_, call)| *call = Call::Over);
+                self.after_tools(now, fates);
+            }
+            Doing::Asking { .. } | Doing::Waiting(_) => self.end(now, status, fates),
+        }
+    }
+
+    pub(super) fn tick(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
+        match self.turn.as_ref().map(|turn| &turn.doing) {
+            Some(Doing::Waiting(until)) if *until <= now => self.ask(now),
+            Some(Doing::Asking { until, .. }) if *until <= now => {
+                let kind = CallErrorKind::Transport;
+                let silence =
+                    CallError { kind, message: String::new(), retry_after: None, should_retry: None };
+                self.failed(now, &silence, fates);
+            }
+            _ => {}
+        }
+        let settle = self.turn.as_ref().and_then(|turn| turn.settle);
+        if let Some((_, status)) = settle.filter(|(until, _)| *until <= now) {
+            self.end(now, status, fates);
+        }
+        while let Some(late) =
+            self.waiting.iter_mut().find(|waiting| waiting.ready.is_none() && waiting.until <= now)
+        {
+            late.ready = Some(false);
+            self.go_on(now, fates);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! People: they submit, cancel, clear, and come back when nobody answers. They remember what they were told.
+
+use std::collections::BTreeMap;
+
+use hostler_core::ids::{ClientId, PromptId, RunId, SessionId};
+use hostler_core::prompt::{Delivery, PermissionMode, Prompt, Terms};
+use hostler_core::protocol::{Command, RefusalKind, Reply, SessionChoice};
+use hostler_core::record::{CancelScope, Reason};
+
+use super::World;
+use super::agenda::Happening;
+use super::process::Message;
+use crate::dice::{Roll, Stream};
+use crate::plan::Submit;
+use crate::sometimes;
+
+/// Something that was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ask {
+    /// Through which process.
+    pub(super) process: usize,
+    /// What.
+    pub(super) command: Command,
+    /// How often it was asked for.
+    pub(super) tries: u64,
+    /// Whether the last try was answered; if not, whether it was done is not known.
+    pub(super) answered: bool,
+    /// Which run asked, if one did.
+    pub(super) run: Option<usize>,
+}
+
+/// What people know.
+#[derive(Clone, Debug, Default)]
+pub(super) struct People {
+    /// All that was asked for.
+    pub(super) asks: Vec<Ask>,
+    /// The prompts that were said to be accepted, and where.
+    pub(super) accepted: BTreeMap<PromptId, SessionId>,
+    /// How the prompts after the storm were answered last; none if they were not.
+    pub(super) last: BTreeMap<PromptId, Option<RefusalKind>>,
+}
+
+/// How often people try in all.
+const TRIES: u64 = 4;
+
+/// The id of a session with that number.
+pub(super) fn session_id(number: u64) -> SessionId {
+    SessionId::new(format!("s{number}"))
+}
+
+/// The run that a submission with a run id asks for, or that a prompt's own id names.
+pub(super) fn run_id(prompt: u64, named: bool) -> RunId {
+    if named { RunId::new(format!("r{prompt}")) } else { RunId::new(format!("p{prompt}")) }
+}
+
+/// The command of a submission.
+pub fn submission(submit: &Submit) -> Command {
+    let text = match submit.flaw {
+        1 => String::new(),
+        2 => format!("Do something else than p{}.", submit.prompt),
+        _ => format!("Do p{}.", submit.prompt),
+    };
+    let terms = Terms {
+        permission: if submit.yolo { PermissionMode::Yolo } else { PermissionMode::Headless },
+        delivery: [Delivery::Auto, Delivery::Fold, Delivery::OwnTurn][submit.delivery as usize % 3],
+        max_steps: submit.steps as u32,
+        max_wait: submit.wait,
+        ..Terms::headless()
+    };
+    let prompt = Prompt {
+        id: PromptId::new(format!("p{}", submit.prompt)),
+        run: match submit.flaw {
+            3 => Some(run_id(submit.prompt / 2, true)),
+            _ => submit.run.then(|| run_id(submit.prompt, true)),
+        },
+        client: ClientId::new(format!("c{}", submit.process)),
+        text,
+        attachments: Vec::new(),
+        terms,
+    };
+    let id = session_id(submit.session);
+    let session = if submit.new { SessionChoice::New { id } } else { SessionChoice::Existing { id } };
+    Command::Submit { session, prompt }
+}
+
+impl World {
+    /// Somebody asks for something.
+    pub(super) fn ask(&mut self, process: u64, command: Command) {
+        let process = process as usize % self.processes.len();
+        self.people.asks.push(Ask { process, command, tries: 0, answered: false, run: None });
+        self.try_ask(self.people.asks.len() - 1);
+    }
+
+    /// Somebody asks for it again.
+    pub(super) fn again(&mut self, ask: usize) {
+        sometimes!("person came back");
+        self.try_ask(ask);
+    }
+
+    pub(super) fn try_ask(&mut self, number: usize) {
+        let ask = &mut self.people.asks[number];
+        ask.tries += 1;
+        let (process, command) = (ask.process, ask.command.clone());
+        if self.processes[process].alive {
+            self.deliver(process, Message::Command(number, command));
+        } else {
+            self.unheard(number);
+        }
+    }
+
+    /// Cancels a session, or the run of a prompt.
+    pub(super) fn ask_cancel(&mut self, process: u64, session: u64, prompt: Option<u64>) {
+        let scope = match prompt {
+            None => CancelScope::Session,
+            Some(prompt) => CancelScope::Run(self.run_of(prompt)),
+        };
+        let command = Command::Cancel { session: session_id(session), scope, reason: Reason::User };
+        self.ask(process, command);
+    }
+
+    fn run_of(&self, prompt: u64) -> RunId {
+        let named = self.plan.actions.iter().any(|action| match action.what {
+            crate::plan::What::Submit(submit) => submit.prompt == prompt && submit.run,
+            _ => false,
+        });
+        run_id(prompt, named)
+    }
+
+    /// An asking was answered.
+    pub(super) fn answered(&mut self, number: usize, reply: &Reply) {
+        self.trace.say(self.now, || format!("asking {number} is answered: {}", super::trace::short(reply)));
+        let ask = &mut self.people.asks[number];
+        ask.answered = true;
+        if let Some(run) = ask.run {
+            self.answer_run(run, reply);
+        }
+        let ask = &self.people.asks[number];
+        let Command::Submit { session, prompt } = &ask.command else {
+            return sometimes!("cancel with nothing to cancel", if matches!(reply, Reply::Cancelled { runs } if runs.is_empty()));
+        };
+        let (id, session) = (prompt.id.clone(), session.id().clone());
+        match reply {
+            Reply::Accepted { .. } => {
+                self.people.last.insert(id.clone(), None);
+                let ended =
+                    self.disk.folds.get(&session).is_some_and(|durable| durable.closed.contains_key(&id));
+                if self.people.accepted.insert(id, session).is_some() {
+                    sometimes!("prompt submitted again after its end", if ended);
+                    sometimes!("prompt submitted again before its end", if !ended);
+                }
+            }
+            Reply::Refused(refusal) => {
+                self.people.last.insert(id, Some(refusal.kind));
+                note_refusal(refusal.kind, &prompt.text);
+                if refusal.kind == RefusalKind::Storage {
+                    self.come_back(number, 1);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Nobody will answer: whether it was done is not known.
+    pub(super) fn unheard(&mut self, number: usize) {
+        self.people.asks[number].answered = false;
+        self.come_back(number, 2);
+    }
+
+    /// Whoever submitted a prompt and does not know what became of it may submit it again.
+    fn come_back(&mut self, number: usize, why: u64) {
+        let ask = &self.people.asks[number];
+        let Command::Submit { prompt, .. } = &ask.command else { return };
+        // A run does not come back: it says what it was told and ends.
+        if ask.run.is_some() {
+            return;
+        }
+        let entity = crate::dice::name(prompt.id.as_str()) ^ ask.tries << 8 ^ why;
+        let mut roll = Roll::new(self.seed, Stream::Person, entity);
+        let insists = self.is_last(prompt) && self.options.broken != 3;
+        let returns = roll.chance(self.options.come_back);
+        let after = roll.pick(&[0, 1, 500, 31_000]);
+        if insists || (returns && ask.tries < TRIES) {
+            let after = if insists { 31_000 } else { after };
+            self.agenda.push(self.now + after, Happening::Again(number));
+        }
+    }
+}
+
+fn note_refusal(kind: RefusalKind, text: &str) {
+    match kind {
+        RefusalKind::Invalid if text.is_empty() => sometimes!("prompt refused as empty"),
+        RefusalKind::Invalid => sometimes!("prompt refused as contradictory"),
+        RefusalKind::Conflict if text.contains("else than") => {
+            sometimes!("prompt id reused with another text")
+        }
+        RefusalKind::Conflict => sometimes!("run id of another refused"),
+        RefusalKind::NotFound => sometimes!("session not found"),
+        RefusalKind::Cancelled => sometimes!("cancel while the session was opening"),
+        _ => {}
+    }
+}

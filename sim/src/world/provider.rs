@@ -1,0 +1,202 @@
+//! What a model answers: in pieces, late, in part, wrongly, or never.
+
+use std::collections::VecDeque;
+
+use hostler_core::content::Usage;
+use hostler_core::ids::AttemptId;
+use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
+use hostler_core::session::Input;
+
+use super::jobs::Manner;
+use crate::dice::Roll;
+use crate::options::Options;
+
+/// What one attempt will say.
+pub(super) struct Answer {
+    /// Each so long after what came before.
+    pub(super) script: VecDeque<(u64, Input)>,
+    /// What it goes on saying.
+    pub(super) endless: Option<(u64, Input)>,
+    /// What it does when it is cancelled.
+    pub(super) manner: Manner,
+}
+
+/// The answer that this luck gives.
+pub(super) fn answer(attempt: AttemptId, roll: &mut Roll, options: &Options) -> Answer {
+    if options.short > 0 {
+        return short(attempt, options);
+    }
+    let connect = options.connect + options.first_event;
+    let mut events = vec![(delay(connect, roll, options), ModelEvent::Connected)];
+    let endless = roll.chance(options.provider_endless);
+    if let Some(refused) = refusal(roll, options) {
+        let (at, _) = events.remove(0);
+        events.push((at, ModelEvent::Failed(refused)));
+    } else {
+        content(attempt, &mut events, roll, options);
+        ending(&mut events, roll, options);
+    }
+    break_off(&mut events, roll, options);
+    let late = if roll.chance(options.provider_late) { 1 + roll.below(4) as usize } else { 0 };
+    if late > 0 {
+        events.push((roll.below(100), ModelEvent::Text { block: 9, text: "late".to_owned() }));
+        events.push((roll.below(100), ModelEvent::Finished(FinishReason::Stop)));
+    }
+    let endless = endless.then(|| {
+        events.retain(|(_, event)| !matches!(event, ModelEvent::Finished(_) | ModelEvent::Failed(_)));
+        let more = ModelEvent::Text { block: 0, text: "and so on and so on ".to_owned() };
+        (options.idle.saturating_sub(1), input(attempt, more))
+    });
+    let script = events.into_iter().map(|(at, event)| (at, input(attempt, event))).collect();
+    Answer { script, endless, manner: Manner::Silent(late) }
+}
+
+/// One word, in the first step one call if there are any, and the end.
+fn short(attempt: AttemptId, options: &Options) -> Answer {
+    let mut events = vec![ModelEvent::Text { block: 0, text: "word".to_owned() }];
+    if options.calls > 0 && attempt.step.step == 1 {
+        events.push(ModelEvent::Call { block: 1, id: "x".to_owned(), name: "ls".to_owned() });
+    }
+    events.push(ModelEvent::Finished(FinishReason::Stop));
+    let script = events.into_iter().map(|event| (0, input(attempt, event))).collect();
+    Answer { script, endless: None, manner: Manner::Silent(0) }
+}
+
+fn input(attempt: AttemptId, event: ModelEvent) -> Input {
+    Input::Model { attempt, event }
+}
+
+/// Soon, or about when it is given up.
+fn delay(limit: u64, roll: &mut Roll, options: &Options) -> u64 {
+    let slow = roll.chance(options.provider_slow);
+    let soon = options.delay(roll, 40);
+    let late = limit.saturating_sub(1) + roll.below(3);
+    if slow { late } else { soon }
+}
+
+fn refusal(roll: &mut Roll, options: &Options) -> Option<CallError> {
+    let refused = roll.chance(options.provider_status);
+    let kind = roll.below(10);
+    let wait = roll.pick(&[0, 1, 2_000, 60_000, 60_001, u64::MAX / 2]);
+    let status = |status, code: &str| CallErrorKind::Status { status, code: code.to_owned() };
+    let (kind, retry_after) = match kind {
+        0 => (status(401, ""), None),
+        1 | 2 => (status(429, ""), Some(wait)),
+        3 => (status(500, ""), None),
+        4 => (status(503, ""), Some(wait)),
+        5 | 9 => (status(400, "context_length_exceeded"), None),
+        6 => (status(429, "insufficient_quota"), None),
+        7 => (CallErrorKind::Transport, None),
+        _ => (CallErrorKind::Credentials, None),
+    };
+    let error = CallError { kind, message: "refused".to_owned(), retry_after, should_retry: None };
+    refused.then_some(error)
+}
+
+/// After so many steps the model calls no tools any more.
+const STEPS: u32 = 8;
+
+fn content(attempt: AttemptId, events: &mut Vec<(u64, ModelEvent)>, roll: &mut Roll, options: &Options) {
+    let first = delay(options.first_event, roll, options);
+    let from = events.len();
+    let mut block = 0;
+    if roll.chance(300) {
+        say(events, block, true, roll, options);
+        block += 1;
+    }
+    if !roll.chance(options.provider_empty) {
+        say(events, block, false, roll, options);
+        block += 1;
+    } else if roll.chance(500) {
+        events.push((0, ModelEvent::Text { block, text: " \n".to_owned() }));
+        block += 1;
+    }
+    if roll.chance(options.calls) && attempt.step.step <= STEPS {
+        calls(events, block, roll, options);
+    }
+    if !roll.chance(options.usage_missing) {
+        let usage = Usage { input: roll.below(1000), output: roll.below(100), ..Usage::default() };
+        events.push((0, ModelEvent::Usage(usage)));
+    }
+    if let Some((delay, _)) = events.get_mut(from) {
+        *delay = first;
+    }
+}
+
+fn say(events: &mut Vec<(u64, ModelEvent)>, block: u32, reasoning: bool, roll: &mut Roll, options: &Options) {
+    let tiny = roll.chance(options.provider_tiny);
+    let pieces = if tiny { roll.between(1, 12) } else { roll.between(1, 3) };
+    for piece in 0..pieces {
+        let text = if tiny { "ab cd".chars().nth(piece as usize % 5).map(String::from) } else { None };
+        let text = text.unwrap_or_else(|| format!("said {piece}. "));
+        let event =
+            if reasoning { ModelEvent::Reasoning { block, text } } else { ModelEvent::Text { block, text } };
+        events.push((delay(options.idle, roll, options), event));
+    }
+    if reasoning && roll.chance(300) {
+        events.push((0, ModelEvent::Opaque { block, data: "\"sealed\"".to_owned() }));
+    }
+}
+
+const TOOLS: [(&str, &str); 6] = [
+    ("ls", "{}"),
+    ("view", "{\"file_path\":\"a\"}"),
+    ("grep", "{\"pattern\":\"a\"}"),
+    ("bash", "{\"command\":\"a\"}"),
+    ("write", "{\"file_path\":\"a\",\"content\":\"b\"}"),
+    ("glob", "{\"pattern\":\"a\"}"),
+];
+
+fn calls(events: &mut Vec<(u64, ModelEvent)>, from: u32, roll: &mut Roll, options: &Options) {
+    let count = roll.between(1, 4) as u32;
+    let twin = roll.chance(options.call_twin);
+    for block in from..from + count {
+        let (name, arguments) = roll.pick(&TOOLS);
+        let name = if roll.chance(options.call_unknown) { "dream" } else { name };
+        let broken = roll.chance(options.call_broken);
+        let id = if twin { "call".to_owned() } else { format!("call-{block}-{}", roll.below(1 << 20)) };
+        events.push((
+            delay(options.idle, roll, options),
+            ModelEvent::Call { block, id, name: name.to_owned() },
+        ));
+        let half = arguments.len() / 2;
+        let (begin, end) = arguments.split_at(half);
+        events.push((0, ModelEvent::Input { block, text: begin.to_owned() }));
+        if !broken {
+            events.push((
+                delay(options.idle, roll, options),
+                ModelEvent::Input { block, text: end.to_owned() },
+            ));
+        }
+    }
+}
+
+fn ending(events: &mut Vec<(u64, ModelEvent)>, roll: &mut Roll, options: &Options) {
+    let other = roll.chance(options.provider_finish);
+    let reason = roll.pick(&[FinishReason::Length, FinishReason::ContentFilter, FinishReason::Unknown]);
+    let usual = roll.pick(&[FinishReason::Stop, FinishReason::ToolCalls]);
+    let reason = if other { reason } else { usual };
+    let at = options.delay(roll, 3);
+    events.push((at, ModelEvent::Finished(reason)));
+}
+
+/// Falls silent, breaks off or turns into nonsense at any point.
+fn break_off(events: &mut Vec<(u64, ModelEvent)>, roll: &mut Roll, options: &Options) {
+    let point = roll.below(events.len() as u64) as usize;
+    let (stall, cut) = (roll.chance(options.provider_stall), roll.chance(options.provider_cut));
+    let garbage = roll.chance(options.provider_garbage);
+    let kind = match roll.below(2) {
+        0 => CallErrorKind::Protocol,
+        _ => CallErrorKind::Stream { code: "overloaded_error".to_owned() },
+    };
+    let kind = if cut { CallErrorKind::Truncated } else { kind };
+    if stall {
+        return events.truncate(point);
+    }
+    if cut || garbage {
+        events.truncate(point);
+        let error =
+            CallError { kind, message: "broken off".to_owned(), retry_after: None, should_retry: None };
+        events.push((options.delay(roll, 5), ModelEvent::Failed(error)));
+    }
+}

@@ -1,0 +1,88 @@
+//! What tools and preparations do: their work, something else, or nothing.
+
+use std::collections::VecDeque;
+
+use hostler_core::content::{ErrorClass, ErrorInfo, ToolOutcome, ToolStatus};
+use hostler_core::ids::{CallId, PromptId};
+use hostler_core::model::{ModelRef, Preparation};
+use hostler_core::session::Input;
+use hostler_core::tools::{Intent, PathUse, ToolInput};
+
+use super::jobs::Manner;
+use crate::dice::Roll;
+use crate::options::Options;
+
+/// How long a tool may run before whoever carries it out ends it, in milliseconds.
+pub(super) const TOOL_TIME: u64 = 120_000;
+
+/// What a run of a tool will say, and what it does when it is cancelled.
+pub(super) fn tool(call: CallId, roll: &mut Roll, options: &Options) -> (VecDeque<(u64, Input)>, Manner) {
+    let mut script = VecDeque::new();
+    let output = if roll.chance(options.tool_flood) { roll.between(10, 80) } else { roll.below(3) };
+    let output = if options.short > 0 { 0 } else { output };
+    for nth in 0..output {
+        let text = if output > 3 { "flood ".repeat(300) } else { format!("line {nth}\n") };
+        script.push_back((options.delay(roll, 20), Input::ToolOutput { call, text }));
+    }
+    let error = roll.chance(options.tool_error);
+    let silent = roll.chance(options.tool_silent);
+    let (status, text) =
+        if error { (ToolStatus::Error, "It failed.") } else { (ToolStatus::Ok, "It is done.") };
+    let hangs = roll.chance(options.tool_hang);
+    let soon = options.delay(roll, 200);
+    let at = if hangs { TOOL_TIME } else { soon };
+    let status = if hangs { ToolStatus::Error } else { status };
+    let outcome = ToolOutcome::text(status, if silent { "" } else { text });
+    script.push_back((at, Input::ToolFinished { call, outcome }));
+    (script, manner(call, roll, options))
+}
+
+fn manner(call: CallId, roll: &mut Roll, options: &Options) -> Manner {
+    let deaf = roll.chance(options.tool_deaf);
+    let slow = roll.chance(options.tool_slow);
+    let late = options.settle.saturating_sub(1) + roll.below(3);
+    let soon = options.delay(roll, 20);
+    match (deaf, slow) {
+        (true, _) => Manner::Deaf,
+        (_, true) => Manner::Reports(call, late),
+        _ => Manner::Reports(call, soon),
+    }
+}
+
+/// What a call would touch.
+pub(super) fn intent(input: &ToolInput, roll: &mut Roll) -> Intent {
+    let path = |inside| PathUse { path: "a".to_owned(), inside };
+    let inside = roll.chance(900);
+    match input {
+        ToolInput::Bash(bash) => Intent {
+            commands: vec![vec![bash.command.clone()]],
+            complete: roll.chance(500),
+            ..Intent::default()
+        },
+        ToolInput::Edit(_) | ToolInput::Write(_) => {
+            Intent { writes: vec![path(inside)], complete: true, ..Intent::default() }
+        }
+        _ => Intent { reads: vec![path(inside)], complete: true, ..Intent::default() },
+    }
+}
+
+/// What preparing a run will come to.
+pub(super) fn preparation(prompt: PromptId, roll: &mut Roll, options: &Options) -> VecDeque<(u64, Input)> {
+    let slow = roll.chance(options.prepare_slow);
+    let late = options.prepare.saturating_sub(1) + roll.below(3);
+    let soon = options.delay(roll, 30);
+    let failed = roll.chance(options.prepare_fail);
+    let model = ModelRef { provider: "sim".to_owned(), model: roll.pick(&["one", "one", "two"]).to_owned() };
+    let found = Preparation {
+        model,
+        system: "You are simulated.".to_owned(),
+        tools: Vec::new(),
+        context_window: (options.window > 0).then_some(options.window),
+        prices: None,
+    };
+    let error = ErrorInfo::new(ErrorClass::NoProvider, "There is no provider.");
+    let result = Box::new(if failed { Err(error) } else { Ok(found) });
+    let hangs = roll.chance(options.prepare_hang);
+    let outcome = (if slow { late } else { soon }, Input::Prepared { prompt, result });
+    if hangs { VecDeque::new() } else { VecDeque::from([outcome]) }
+}

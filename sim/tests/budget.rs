@@ -1,0 +1,65 @@
+//! A fixed budget of simulation, so that no `cargo test` goes without it, and the proof that it would notice something.
+
+#![allow(clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::time::Duration;
+
+use hostler_sim::campaign::{MANY, Order, run, run_seed};
+use hostler_sim::explore::{explore, scopes};
+use hostler_sim::failure::Class;
+use hostler_sim::repro::Repro;
+use hostler_sim::shrink::shrink;
+use hostler_sim::world::Watch;
+use hostler_sim::world::trace::Level;
+
+#[test]
+fn the_first_seeds_are_clean() {
+    let report = run(Order { from: 1, seeds: 400, jobs: 2, events: 600, time: None, all: false });
+    assert_eq!(report.failure, None);
+    assert_eq!(report.seeds, 400);
+    assert!(report.marks.count() > 40, "never: {:?}", report.marks.missing());
+}
+
+#[test]
+fn the_same_seed_goes_the_same_way() {
+    let deep = Watch { level: Level::Deep, ..MANY };
+    for seed in 1..20 {
+        let (one, two) = (run_seed(seed, 300, deep), run_seed(seed, 300, deep));
+        assert_eq!(one.trace.hashes, two.trace.hashes, "seed {seed}");
+        assert!(one.trace.hashes.len() as u64 == one.events && one.events > 0);
+    }
+}
+
+#[test]
+fn the_smallest_scope_is_clean_in_every_order() {
+    for scope in scopes().iter().filter(|scope| scope.name == "cancel") {
+        let found = explore(scope);
+        assert_eq!(found.failure, None);
+        assert!(found.states > 100 && found.ends > 0, "{found:?}");
+    }
+}
+
+/// The first seed that fails with that planted.
+fn planted(what: u64) -> Repro {
+    let with = |seed| {
+        let mut repro = Repro::of_seed(seed, 600);
+        repro.options.planted = what;
+        repro
+    };
+    let found = (1..500).map(with).find(|repro| repro.run(MANY).failure.is_some());
+    found.expect("a planted fault is found within 500 seeds")
+}
+
+#[test]
+fn a_planted_fault_is_found_and_made_small() {
+    for (what, class) in [(1, Class::Safety), (2, Class::Liveness)] {
+        let repro = planted(what);
+        let first = repro.run(MANY).failure.expect("it fails");
+        let shrunk = shrink(&repro, Duration::from_secs(10)).expect("it fails again");
+        assert_eq!((first.class, shrunk.failure.class), (class, class));
+        assert_eq!(shrunk.failure.oracle, first.oracle, "shrinking keeps what is broken");
+        let left = &shrunk.repro.plan.actions;
+        assert!(left.len() <= 12 && left.len() < repro.plan.actions.len(), "{left:?}");
+        assert!(shrunk.repro.run(MANY).failure.is_some());
+    }
+}
