@@ -17,6 +17,9 @@ use failure::Failure;
 
 /// The program, from its arguments to its exit code.
 pub fn main() -> ExitCode {
+    if let Some(code) = hostler_shell::tools::supervise() {
+        return code;
+    }
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),

@@ -93,6 +93,13 @@ impl Laws {
         }
     }
 
+    /// Every accepted prompt has its end.
+    pub(crate) fn all_ended(&self) {
+        for (session, shadow) in &self.sessions {
+            assert!(shadow.fates.all_ended(), "something of {session} has not ended");
+        }
+    }
+
     /// The process has ended: what it had promised to end in time is ended by the next one.
     pub(crate) fn crash(&mut self) {
         self.sessions.values_mut().for_each(|shadow| shadow.fates.crash());

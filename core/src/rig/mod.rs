@@ -246,6 +246,11 @@ impl Rig {
         self.machine.durable(session).is_some()
     }
 
+    /// Every accepted prompt has its end.
+    pub(crate) fn everything_has_ended(&self) {
+        self.laws.all_ended();
+    }
+
     /// The flight record since the start or the last crash.
     pub(crate) fn flight(&self) -> String {
         self.tape.text()

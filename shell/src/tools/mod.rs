@@ -28,6 +28,7 @@ mod walk;
 mod workspace;
 mod write;
 
+pub use bash::supervise;
 pub use control::{Cancelled, Canceller, Control, Progress};
 pub use inspect::inspect;
 pub use workspace::Workspace;

@@ -6,7 +6,9 @@ use super::{Lines, contract, flights, processes};
 
 /// Checks a program that ended by itself.
 pub(super) fn ended(command: &Hostler<'_>, finished: &Finished) {
-    let code = finished.code.unwrap_or_else(|| panic!("it was ended by signal {:?}: {}", finished.signal, finished.err));
+    let code = finished
+        .code
+        .unwrap_or_else(|| panic!("it was ended by signal {:?}: {}", finished.signal, finished.err));
     if reports_in_lines(command, finished) {
         let verdict = contract::whole(&finished.out, code, command.abandoned);
         verdict.unwrap_or_else(|why| panic!("{why}; printed was:\n{}\n{}", finished.out, finished.err));

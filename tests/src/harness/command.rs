@@ -92,7 +92,8 @@ impl<'a> Hostler<'a> {
 
     /// Asks that provider, which must refuse nothing.
     pub fn provider(self, provider: &'a StrictProvider) -> Self {
-        let asks = self.variable("OPENAI_BASE_URL", &provider.base_url()).variable("OPENAI_API_KEY", "sk-test");
+        let asks =
+            self.variable("OPENAI_BASE_URL", &provider.base_url()).variable("OPENAI_API_KEY", "sk-test");
         Self { provider: Some(Provider(provider)), ..asks }
     }
 
@@ -151,7 +152,8 @@ impl<'a> Hostler<'a> {
     ///
     /// When it cannot be opened.
     pub fn output_to(self, file: &Path) -> Self {
-        let opened = OpenOptions::new().write(true).open(file).unwrap_or_else(|error| panic!("{file:?}: {error}"));
+        let opened =
+            OpenOptions::new().write(true).open(file).unwrap_or_else(|error| panic!("{file:?}: {error}"));
         Self { output: Some(opened), ..self }
     }
 

@@ -37,7 +37,9 @@ fn ensure(is_so: bool, otherwise: impl FnOnce() -> String) -> Verdict {
 fn framed(lines: &Lines) -> Verdict {
     for (at, line) in lines.all().iter().enumerate() {
         ensure(line["v"] == 1 && line["seq"] == at + 1, || format!("line {} says {line}", at + 1))?;
-        ensure(line["run"] == lines.all()[0]["run"] && line["run"].is_string(), || format!("another run: {line}"))?;
+        ensure(line["run"] == lines.all()[0]["run"] && line["run"].is_string(), || {
+            format!("another run: {line}")
+        })?;
         ensure(is_time(&line["ts"]), || format!("no time: {line}"))?;
         ensure((line["type"] == "run.started") == (at == 0), || format!("line {} is {line}", at + 1))?;
     }
@@ -80,8 +82,10 @@ fn terminal(last: &Value, code: i32) -> Verdict {
     ensure(fits, || format!("status and code do not fit: {last}"))?;
     let explained = last["message"].as_str().is_some_and(|message| message.is_empty() == (code == 0));
     ensure(explained, || format!("only a failure is explained, and every one: {last}"))?;
-    let fields = ["answer", "message_id", "usage", "context_tokens", "cost_usd", "steps", "attempts", "tools"];
-    let missing = fields.iter().chain(&["reason", "duration_ms", "last_cursor"]).find(|name| last.get(name).is_none());
+    let fields =
+        ["answer", "message_id", "usage", "context_tokens", "cost_usd", "steps", "attempts", "tools"];
+    let missing =
+        fields.iter().chain(&["reason", "duration_ms", "last_cursor"]).find(|name| last.get(name).is_none());
     ensure(missing.is_none(), || format!("{missing:?} is missing: {last}"))
 }
 
@@ -119,9 +123,12 @@ fn counted(lines: &Lines, last: &Value) -> Verdict {
     let (steps, retries) = (lines.of("step.started").len(), lines.of("retry").len());
     ensure(last["steps"] == steps, || format!("{steps} steps, but {last}"))?;
     // A run that ends while it waits for another attempt has announced one that it did not make.
-    let made = last["attempts"] == steps + retries || last["status"] != "ok" && last["attempts"] == (steps + retries).saturating_sub(1);
+    let made = last["attempts"] == steps + retries
+        || last["status"] != "ok" && last["attempts"] == (steps + retries).saturating_sub(1);
     ensure(made, || format!("{retries} retries, but {last}"))?;
-    for (status, count) in [("ok", "ok"), ("error", "failed"), ("denied", "denied"), ("cancelled", "cancelled")] {
+    for (status, count) in
+        [("ok", "ok"), ("error", "failed"), ("denied", "denied"), ("cancelled", "cancelled")]
+    {
         let ended = lines.of("tool.finished").iter().filter(|line| line["status"] == status).count();
         ensure(last["tools"][count] == ended, || format!("{ended} tool calls ended {status}, but {last}"))?;
     }

@@ -62,7 +62,9 @@ impl Home {
         provider: &'a StrictProvider,
         words: impl IntoIterator<Item = S>,
     ) -> Hostler<'a> {
-        self.hostler(["run", "--model", "openai/strict-1", "--format", "jsonl"]).words(words).provider(provider)
+        self.hostler(["run", "--model", "openai/strict-1", "--format", "jsonl"])
+            .words(words)
+            .provider(provider)
     }
 
     /// A `run` that prints its answer and asks the given provider.

@@ -10,7 +10,8 @@ impl Lines {
     /// The lines of a text that are whole: a program that is running may be in the middle of one.
     pub fn whole(text: &str) -> Self {
         let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        let parse = |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line:?}: {error}"));
+        let parse =
+            |line: &str| serde_json::from_str(line).unwrap_or_else(|error| panic!("{line:?}: {error}"));
         Self(whole.lines().map(parse).collect())
     }
 

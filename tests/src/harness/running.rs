@@ -54,7 +54,7 @@ impl<'a> Running<'a> {
             Some(out) => Collected::from(out, command.most),
             None => Collected::nothing(),
         };
-        let err = Collected::from(child.stderr.take().unwrap(), None);
+        let err = child.stderr.take().map_or_else(Collected::nothing, |err| Collected::from(err, None));
         Self { command, child, _input: input, out, err }
     }
 

@@ -42,7 +42,8 @@ impl Signal {
             Self::Terminate => rustix::process::Signal::TERM,
             Self::Kill => rustix::process::Signal::KILL,
         };
-        let process = i32::try_from(process).ok().and_then(Pid::from_raw).expect("a process has an id above zero");
+        let process =
+            i32::try_from(process).ok().and_then(Pid::from_raw).expect("a process has an id above zero");
         kill_process(process, named).expect("the program was not waited for, so it can be signalled");
     }
 }
@@ -52,7 +53,9 @@ impl Signal {
 #[allow(unsafe_code, reason = "no safe crate sets the disposition of a signal between fork and exec")]
 pub(super) fn set(command: &mut Command, ignored: Vec<Signal>) {
     let dispositions: Vec<_> = [Signal::Hangup, Signal::Interrupt, Signal::Terminate]
-        .map(|signal| (signal.number(), if ignored.contains(&signal) { libc::SIG_IGN } else { libc::SIG_DFL }))
+        .map(|signal| {
+            (signal.number(), if ignored.contains(&signal) { libc::SIG_IGN } else { libc::SIG_DFL })
+        })
         .into();
     let set = move || {
         for (number, disposition) in &dispositions {

@@ -33,7 +33,11 @@ fn goes_on(home: &Home) -> Vec<Value> {
 }
 
 fn contents(messages: &[Value]) -> String {
-    messages.iter().map(|message| message["content"].as_str().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+    messages
+        .iter()
+        .map(|message| message["content"].as_str().unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 #[test]
@@ -70,9 +74,11 @@ fn in_a_command<'a>(home: &'a Home, provider: &'a StrictProvider) -> Running<'a>
 }
 
 fn commands(command: &str) -> StrictProvider {
-    let answer = Answer::new()
-        .call("c1", "bash", json!({"command": command}))
-        .call("c2", "bash", json!({"command": "touch never"}));
+    let answer = Answer::new().call("c1", "bash", json!({"command": command})).call(
+        "c2",
+        "bash",
+        json!({"command": "touch never"}),
+    );
     StrictProvider::start([answer, Answer::say("never")])
 }
 
@@ -88,7 +94,10 @@ fn while_a_command_runs() {
         let sent = goes_on(&home);
         let results: Vec<_> = sent.iter().filter(|message| message["role"] == "tool").collect();
         assert_eq!(results.len(), 2);
-        assert!(contents(&sent).contains("[cancelled]") && contents(&sent).contains("nothing was done"), "{sent:#?}");
+        assert!(
+            contents(&sent).contains("[cancelled]") && contents(&sent).contains("nothing was done"),
+            "{sent:#?}"
+        );
     }
 }
 

@@ -71,7 +71,8 @@ fn worker() -> Script {
         if steps == STEPS || request.last_user_text().starts_with("Go on") {
             return Answer::new().deltas(["All ", "done."]).gap(Duration::from_millis(1));
         }
-        let answer = Answer::new().reasoning("Hm.").text("Working ").text("on it.").gap(Duration::from_millis(1));
+        let answer =
+            Answer::new().reasoning("Hm.").text("Working ").text("on it.").gap(Duration::from_millis(1));
         let call = |answer: Answer, pause: &str| {
             calls += 1;
             let command = format!("echo token{calls} >> tokens; {pause}");
@@ -128,7 +129,10 @@ impl Life {
         let lines = killed.lines();
         self.home.hostler(["sessions", "list"]).finish().expect_code(0);
         let Some(shown) = self.show(&lines) else {
-            return assert!(lines.first("prompt.started").is_none(), "a run that was acknowledged is not in the log");
+            return assert!(
+                lines.first("prompt.started").is_none(),
+                "a run that was acknowledged is not in the log"
+            );
         };
         assert_eq!(shown["text"], prompt);
         if lines.first("prompt.started").is_some() {
@@ -167,7 +171,12 @@ impl Life {
         let listed = self.home.hostler(["sessions", "list", "--json"]).finish().expect_code(0).out;
         assert_eq!(listed.lines().count(), 1, "all of it is one session: {listed}");
         let session: Value = serde_json::from_str(&listed).unwrap();
-        let shown = self.home.hostler(["sessions", "show", session["id"].as_str().unwrap()]).finish().expect_code(0).out;
+        let shown = self
+            .home
+            .hostler(["sessions", "show", session["id"].as_str().unwrap()])
+            .finish()
+            .expect_code(0)
+            .out;
         for prompt in &self.acknowledged {
             assert_eq!(shown.matches(&format!(" user\n{prompt}\n")).count(), 1, "{prompt:?} in {shown}");
         }

@@ -28,7 +28,9 @@ fn what_needs_permission_is_denied_and_the_model_is_told() {
     home.write("a.txt", "one\n");
     std::os::unix::fs::symlink(&outside, home.work().join("link.txt")).unwrap();
     let calls = forbidden(outside.to_str().unwrap());
-    let add = |answer: Answer, (at, (name, input)): (usize, &(&str, Value))| answer.call(&format!("c{at}"), name, input.clone());
+    let add = |answer: Answer, (at, (name, input)): (usize, &(&str, Value))| {
+        answer.call(&format!("c{at}"), name, input.clone())
+    };
     let asks = calls.iter().enumerate().fold(Answer::new(), add);
     let provider = StrictProvider::start([asks, Answer::say("I may not.")]);
     let run = home.run(&provider, ["Go."]).finish().expect_code(0);
@@ -82,7 +84,8 @@ fn three_steps_of_nothing_but_denials_end_the_run() {
 
 #[test]
 fn a_step_that_may_do_something_begins_the_count_anew() {
-    let looks = || Answer::new().call("c", "ls", json!({})).call("d", "bash", json!({"command": "touch made"}));
+    let looks =
+        || Answer::new().call("c", "ls", json!({})).call("d", "bash", json!({"command": "touch made"}));
     let home = home();
     let answers = [asks("c1"), asks("c2"), looks(), asks("c4"), asks("c5"), Answer::say("I give up.")];
     let provider = StrictProvider::start(answers);

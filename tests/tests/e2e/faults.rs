@@ -31,9 +31,15 @@ fn quickly(answer: Answer) -> Answer {
 
 #[test]
 fn passing_trouble_is_waited_out() {
-    let page = Answer::status(502, "<html><title>502 Bad Gateway</title></html>").header("content-type", "text/html");
-    let troubles =
-        [Answer::rate_limited("3600"), Answer::error(500, "Oops."), Answer::error(503, "Busy."), page, Answer::error(408, "Slow.")];
+    let page = Answer::status(502, "<html><title>502 Bad Gateway</title></html>")
+        .header("content-type", "text/html");
+    let troubles = [
+        Answer::rate_limited("3600"),
+        Answer::error(500, "Oops."),
+        Answer::error(503, "Busy."),
+        page,
+        Answer::error(408, "Slow."),
+    ];
     for trouble in troubles {
         let (run, provider) = run(&["Hi"], vec![quickly(trouble), Answer::say("Hello.")], 0);
         assert_eq!((&run.last()["answer"], &run.last()["attempts"]), (&json!("Hello."), &json!(2)));
@@ -120,7 +126,10 @@ fn a_limit_on_steps_ends_a_run_that_does_not() {
 #[test]
 fn an_answer_that_was_cut_or_withheld_is_no_success() {
     let (cut, _) = run(&["Hi"], vec![Answer::say("Once upon a").finish("length")], 4);
-    assert_eq!((&cut.last()["reason"], &cut.last()["answer"]), (&json!("output_limit"), &json!("Once upon a")));
+    assert_eq!(
+        (&cut.last()["reason"], &cut.last()["answer"]),
+        (&json!("output_limit"), &json!("Once upon a"))
+    );
     let (withheld, _) = run(&["Hi"], vec![Answer::say("Once").finish("content_filter")], 1);
     assert_eq!(withheld.last()["reason"], "refusal");
 }

@@ -11,7 +11,8 @@ fn asked(words: &[&str], with: fn(Hostler<'_>) -> Hostler<'_>) -> (String, Vec<S
     let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
     let run = with(home.run(&provider, words.to_vec())).finish().expect_code(0);
     let lines = run.lines();
-    let warnings = lines.of("warning").iter().map(|line| line["message"].as_str().unwrap().to_owned()).collect();
+    let warnings =
+        lines.of("warning").iter().map(|line| line["message"].as_str().unwrap().to_owned()).collect();
     (provider.completions()[0].last_user_text(), warnings)
 }
 
@@ -94,4 +95,12 @@ fn help_and_version_are_no_mistakes() {
         let run = said(words);
         assert!(run.out.contains(teaches) && run.err.is_empty(), "{words:?}: {}{}", run.out, run.err);
     }
+}
+
+#[test]
+fn whatever_comes_on_standard_input_a_provider_accepts_it() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+    let odd = "a\u{0}b\u{1b}[2J\u{feff}\r\n\u{1f40c}\u{202e}";
+    home.run(&provider, ["What is this?"]).input(odd).finish().expect_code(0);
+    assert_eq!(provider.completions()[0].last_user_text(), format!("{odd}\n\nWhat is this?"));
 }

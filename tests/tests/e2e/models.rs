@@ -9,7 +9,9 @@ use crate::home;
 #[track_caller]
 fn refused(model: &[&str], with: fn(Hostler<'_>) -> Hostler<'_>, code: i32, reason: &str, says: &str) {
     let home = home();
-    let run = with(home.hostler(["run", "--format", "jsonl", "Hi"]).words(model.to_vec())).finish().expect_code(code);
+    let run = with(home.hostler(["run", "--format", "jsonl", "Hi"]).words(model.to_vec()))
+        .finish()
+        .expect_code(code);
     assert_eq!(run.last()["reason"], reason, "{model:?}");
     let message = run.last()["message"].as_str().unwrap().to_owned();
     assert!(message.contains(says), "{model:?}: {message}");
@@ -26,7 +28,13 @@ fn without_a_provider_it_says_what_to_set() {
 #[test]
 fn a_model_that_is_not_known_is_a_mistake() {
     for model in ["nonsense", "openai/", "nobody/x", ""] {
-        refused(&["--model", model], |run| run.variable("OPENAI_API_KEY", "sk"), 2, "unknown_model", "rehearsal");
+        refused(
+            &["--model", model],
+            |run| run.variable("OPENAI_API_KEY", "sk"),
+            2,
+            "unknown_model",
+            "rehearsal",
+        );
     }
 }
 
@@ -41,7 +49,9 @@ fn a_scenario_that_cannot_be_played_is_a_mistake() {
 
 #[test]
 fn the_environment_can_name_the_model_and_the_command_line_has_the_last_word() {
-    for (words, asked) in [(&[][..], "from-environment"), (&["--model", "openai/given/with-slash"], "given/with-slash")] {
+    for (words, asked) in
+        [(&[][..], "from-environment"), (&["--model", "openai/given/with-slash"], "given/with-slash")]
+    {
         let provider = StrictProvider::start(Answer::say("Hello."));
         let home = home();
         let run = home.hostler(["run", "--format", "jsonl", "Hi"]).words(words.to_vec()).provider(&provider);

@@ -13,7 +13,9 @@ fn two_steps() -> [Answer; 2] {
 
 #[test]
 fn the_answer_alone_goes_to_a_pipe_with_one_line_break() {
-    for (said, printed) in [("Hello.", "Hello.\n"), ("Hello.\n", "Hello.\n"), ("Zwei\n\nÄtze\n\n", "Zwei\n\nÄtze\n\n")] {
+    for (said, printed) in
+        [("Hello.", "Hello.\n"), ("Hello.\n", "Hello.\n"), ("Zwei\n\nÄtze\n\n", "Zwei\n\nÄtze\n\n")]
+    {
         let (home, provider) = (home(), StrictProvider::start([Answer::new().text_in(said, 2)]));
         let run = home.run_text(&provider, ["Hi"]).finish().expect_code(0);
         assert_eq!(run.out, printed);
@@ -73,7 +75,10 @@ fn lines_tell_what_happens() {
     assert_eq!(started["cwd"], home.work().to_str().unwrap());
     assert_eq!(started["version"], env!("CARGO_PKG_VERSION"));
     let usage = &lines.first("step.finished").unwrap()["usage"];
-    assert_eq!(*usage, json!({"input": 40, "output": 30, "cache_read": 60, "cache_write": 0, "reasoning": 10}));
+    assert_eq!(
+        *usage,
+        json!({"input": 40, "output": 30, "cache_read": 60, "cache_write": 0, "reasoning": 10})
+    );
     let tool = lines.first("tool.finished").unwrap();
     assert_eq!((&tool["name"], &tool["input"], &tool["status"]), (&json!("ls"), &json!("{}"), &json!("ok")));
 }
@@ -106,7 +111,8 @@ fn the_first_line_waits_for_nothing() {
 #[test]
 fn a_failed_tool_fails_the_run_if_that_is_asked_for() {
     for (words, code) in [(&["--yolo", "Go."][..], 0), (&["--yolo", "--fail-on-tool-error", "Go."], 1)] {
-        let answers = [Answer::calling("c1", "bash", json!({"command": "exit 3"})), Answer::say("It failed.")];
+        let answers =
+            [Answer::calling("c1", "bash", json!({"command": "exit 3"})), Answer::say("It failed.")];
         let (home, provider) = (home(), StrictProvider::start(answers));
         let run = home.run(&provider, words.to_vec()).finish().expect_code(code);
         assert_eq!(run.last()["reason"], if code == 0 { "completed" } else { "tool_error" });

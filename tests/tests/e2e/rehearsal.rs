@@ -37,7 +37,8 @@ fn it_tours_an_empty_directory() {
 fn a_scenario_is_played_with_its_faults() {
     let home = home();
     let limited = json!({"refuse": {"status": 429, "code": "rate_limit_exceeded", "retry_after_ms": 1}});
-    let passed = json!({"expect": {"last_result_contains": "2 passed"}, "say": [{"text": "The tests pass."}]});
+    let passed =
+        json!({"expect": {"last_result_contains": "2 passed"}, "say": [{"text": "The tests pass."}]});
     let scenario = json!({"steps": [
         {"say": [
             {"reasoning": "Tests first.", "pieces": 3},
@@ -47,7 +48,8 @@ fn a_scenario_is_played_with_its_faults() {
         {"attempts": [limited, passed]},
     ]});
     home.write("scenario.json", &scenario.to_string());
-    let run = home.hostler(["run", "--yolo", "--format", "jsonl", "--model", "rehearsal:scenario.json", "Go."]);
+    let run =
+        home.hostler(["run", "--yolo", "--format", "jsonl", "--model", "rehearsal:scenario.json", "Go."]);
     let run = run.finish().expect_code(0);
     assert_eq!(run.last()["answer"], "The tests pass.");
     assert_eq!((&run.last()["attempts"], &run.last()["usage"]["input"]), (&json!(3), &json!(1200)));

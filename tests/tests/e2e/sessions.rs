@@ -116,7 +116,8 @@ fn sessions_are_listed_the_last_first() {
 #[test]
 fn a_session_shows_all_that_was_said() {
     let call = Answer::say("I'll look.").call("c1", "view", json!({"file_path": "a.txt"}));
-    let (home, provider) = (home(), StrictProvider::start([call, Answer::new().reasoning("Hm.").text("It says hello.")]));
+    let (home, provider) =
+        (home(), StrictProvider::start([call, Answer::new().reasoning("Hm.").text("It says hello.")]));
     home.write("a.txt", "hello\u{1b}[2J\n");
     let session = home.run(&provider, ["Read it."]).finish().expect_code(0).lines().session();
     let shown = show(&home, &session[..10]);
@@ -125,7 +126,10 @@ fn a_session_shows_all_that_was_said() {
     }
     assert!(!shown.contains('\u{1b}'), "nothing that a terminal obeys is shown");
     let object = objects(&home, &["sessions", "show", &session, "--json"]).remove(0);
-    assert_eq!((&object["session"]["id"], object["messages"].as_array().unwrap().len()), (&json!(session), 3));
+    assert_eq!(
+        (&object["session"]["id"], object["messages"].as_array().unwrap().len()),
+        (&json!(session), 3)
+    );
 }
 
 #[test]
@@ -142,7 +146,8 @@ fn sessions_belong_to_their_directory() {
 
 #[test]
 fn a_run_is_shown_with_how_it_ended() {
-    let (home, provider) = (home(), StrictProvider::start([Answer::say("Hello."), Answer::error(400, "No.")]));
+    let (home, provider) =
+        (home(), StrictProvider::start([Answer::say("Hello."), Answer::error(400, "No.")]));
     let good = home.run(&provider, ["Hi\nyou"]).finish().expect_code(0).lines().run();
     let bad = home.run(&provider, ["Hi"]).finish().expect_code(1).lines().run();
     let shown = |run: &str| home.hostler(["runs", "show", run]).finish().expect_code(0).out;

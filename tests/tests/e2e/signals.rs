@@ -59,7 +59,11 @@ fn a_reader_that_goes_away_ends_the_run() {
     let run = home.run(&provider, ["Hi"]).reader_leaves_after(1_500).finish();
     assert_eq!(run.code, Some(141), "{}", run.err);
     assert!(provider.wait_for_hang_ups(1, PATIENCE), "the answer is given up");
-    assert!(recorded(&home, &run).contains("cancelled (output_closed, exit code 141)"), "{}", recorded(&home, &run));
+    assert!(
+        recorded(&home, &run).contains("cancelled (output_closed, exit code 141)"),
+        "{}",
+        recorded(&home, &run)
+    );
     goes_on(&home);
 }
 
@@ -78,7 +82,8 @@ fn a_reader_that_is_gone_when_the_answer_comes_is_noticed() {
 fn a_reader_that_reads_nothing_does_not_outlast_a_signal() {
     let look = |answer: Answer, n: usize| answer.call(&format!("c{n}"), "ls", json!({}));
     let (home, gate) = (home(), Gate::new());
-    let provider = StrictProvider::start([(0..400).fold(Answer::new(), look), Answer::say("Done.").gate(&gate)]);
+    let provider =
+        StrictProvider::start([(0..400).fold(Answer::new(), look), Answer::say("Done.").gate(&gate)]);
     let run = home.run(&provider, ["Hi"]).reader_sleeps().start();
     assert!(gate.wait_reached(PATIENCE), "the run goes on for as long as what it says can be kept");
     run.signal(Signal::Terminate);

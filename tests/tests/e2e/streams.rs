@@ -37,7 +37,8 @@ fn every_way_of_spelling_an_answer_is_understood() {
 
 #[test]
 fn a_provider_that_tells_no_usage_is_none_the_worse() {
-    let (run, _) = run([Answer::calling("c1", "ls", json!({})).no_usage(), Answer::say("Hello.").no_usage()], 0);
+    let (run, _) =
+        run([Answer::calling("c1", "ls", json!({})).no_usage(), Answer::say("Hello.").no_usage()], 0);
     assert_eq!((&run.last()["answer"], &run.last()["usage"]["input"]), (&json!("Hello."), &json!(0)));
 }
 
@@ -63,7 +64,8 @@ fn every_way_of_spelling_a_call_is_understood() {
 fn names_of_calls_that_come_twice_are_told_apart() {
     let look = |answer: Answer| answer.call("call_0", "ls", json!({}));
     let twice = Answer::new().call("call_1", "ls", json!({})).call("call_1", "glob", json!({"pattern": "*"}));
-    let (run, provider) = run([look(Answer::new()), look(Answer::say("Again.")), twice, Answer::say("Done.")], 0);
+    let (run, provider) =
+        run([look(Answer::new()), look(Answer::say("Again.")), twice, Answer::say("Done.")], 0);
     assert_eq!(run.last()["tools"]["ok"], 4);
     let results = provider.completions().pop().unwrap().tool_results();
     let mut names: Vec<_> = results.into_iter().map(|(id, _)| id).collect();
@@ -85,7 +87,13 @@ fn a_call_that_makes_no_sense_is_not_run_and_the_model_is_told_why() {
     assert_eq!((&run.last()["tools"]["failed"], &run.last()["tools"]["ok"]), (&json!(5), &json!(1)));
     assert_eq!(run.lines().of("tool.started").len(), 1);
     let results = provider.completions()[1].tool_results();
-    let says = ["Nothing was run", "Nothing was run", "missing field `command`", "no tool named \"launch\"", "Nothing was run"];
+    let says = [
+        "Nothing was run",
+        "Nothing was run",
+        "missing field `command`",
+        "no tool named \"launch\"",
+        "Nothing was run",
+    ];
     for ((call, text), says) in results.iter().zip(says) {
         assert!(text.contains(says), "{call}: {text}");
     }
@@ -104,7 +112,8 @@ fn not_understood(answer: Answer, reason: &str, says: &str) {
 fn what_is_no_answer_is_said_to_be_none() {
     not_understood(Answer::say("Hel").garbage("data: {nonsense"), "provider", "{nonsense");
     not_understood(Answer::say("Hel").garbage("data: 7"), "provider", "no chat completion chunk");
-    let error = json!({"error": {"message": "Content blocked.", "type": "invalid_request_error", "code": "blocked"}});
+    let error =
+        json!({"error": {"message": "Content blocked.", "type": "invalid_request_error", "code": "blocked"}});
     not_understood(Answer::say("Hel").event(error).no_tail(), "provider", "Content blocked.");
 }
 
@@ -126,7 +135,8 @@ fn what_breaks_off_is_asked_again_and_what_it_had_said_is_void() {
         .map(|broken| (home(), StrictProvider::start([broken, Answer::say("Hello.")])))
         .into_iter()
         .collect();
-    let runs: Vec<_> = tests.iter().map(|(home, provider)| home.run(provider, ["--yolo", "Hi"]).start()).collect();
+    let runs: Vec<_> =
+        tests.iter().map(|(home, provider)| home.run(provider, ["--yolo", "Hi"]).start()).collect();
     for (run, (home, provider)) in runs.into_iter().zip(&tests) {
         let run = run.finish().expect_code(0);
         assert_eq!((&run.last()["answer"], &run.last()["attempts"]), (&json!("Hello."), &json!(2)));

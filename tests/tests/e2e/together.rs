@@ -46,8 +46,10 @@ fn twenty_in_one_directory_work_at_the_same_time() {
         assert_eq!(run.last()["answer"], format!("Answer to prompt{n}."));
         found.push(run.lines().session());
     }
-    let mut listed: Vec<_> = sessions(&home).iter().map(|session| session["id"].as_str().unwrap().to_owned()).collect();
-    (listed.sort(), found.sort());
+    let mut listed: Vec<_> =
+        sessions(&home).iter().map(|session| session["id"].as_str().unwrap().to_owned()).collect();
+    listed.sort();
+    found.sort();
     assert_eq!(listed, found);
     found.dedup();
     assert_eq!((found.len(), home.read("told").lines().count()), (COUNT, COUNT));
@@ -74,7 +76,9 @@ fn two_in_one_session_take_turns() {
 #[test]
 fn many_in_one_session_take_turns() {
     let home = home();
-    let provider = StrictProvider::start(Script::each(|request| Answer::say(&format!("to {}", request.last_user_text()))));
+    let provider = StrictProvider::start(Script::each(|request| {
+        Answer::say(&format!("to {}", request.last_user_text()))
+    }));
     let session = home.run(&provider, ["begin"]).finish().expect_code(0).lines().session();
     let go_on = |n: usize| home.run(&provider, ["--session", &session, &format!("prompt{n}")]).start();
     let runs: Vec<_> = (0..8).map(go_on).collect();
@@ -101,7 +105,8 @@ fn a_run_can_be_watched_from_outside() {
         let shown = home.hostler(words.to_vec()).finish().expect_code(0).out;
         assert!(shown.contains(&running), "{shown}");
     }
-    let shown = home.hostler(["sessions", "show", started["session"].as_str().unwrap()]).finish().expect_code(0).out;
+    let shown =
+        home.hostler(["sessions", "show", started["session"].as_str().unwrap()]).finish().expect_code(0).out;
     assert!(shown.contains("first"), "{shown}");
     gate.open();
     run.finish().expect_code(0);

@@ -165,7 +165,9 @@ impl Run {
     async fn finish(mut self) -> u8 {
         let said = match self.machine.must_end_by() {
             // A reader that takes nothing is not waited for; whether it is gone is not known then.
-            Some(at) => tokio::time::timeout_at(self.clock.instant(at), self.say_rest()).await.unwrap_or(true),
+            Some(at) => {
+                tokio::time::timeout_at(self.clock.instant(at), self.say_rest()).await.unwrap_or(true)
+            }
             None => self.say_rest().await,
         };
         if !said {

@@ -13,7 +13,7 @@ use alloc::string::{String, ToString};
 
 use serde::{Deserialize, Serialize};
 
-use super::{exit_code, lines};
+use super::lines;
 use super::live::Live;
 use crate::ids::{CallId, MessageId, PromptId, RunId, SessionId, TurnId};
 use crate::machine::{Effects, Machine};
@@ -378,15 +378,6 @@ impl Headless {
     fn hurry(&mut self, now: Timestamp, out: &mut Effects<Effect>) {
         self.ending = self.ending.map(|(reason, until)| (reason, until.min(now)));
         self.give_up(now, out);
-    }
-
-    /// Nothing happens any more, except that what was printed last may not have been delivered: whoever asked must not
-    /// take that for success.
-    fn after_the_end(&mut self, input: &Input, out: &mut Effects<Effect>) {
-        if *input == Input::OutputClosed && !self.closed {
-            self.closed = true;
-            out.push(Effect::Exit(exit_code(RunStatus::Cancelled, Reason::OutputClosed)));
-        }
     }
 
     /// Ends the run here and now; what is still under way is cut off with the process.

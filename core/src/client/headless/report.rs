@@ -7,13 +7,22 @@ use serde::Serialize;
 
 use super::super::lines::{self, Place};
 use super::super::{exit_code, text};
-use super::{Effect, Format, Headless, Phase, cancelled_status};
+use super::{Effect, Format, Headless, Input, Phase, cancelled_status};
 use crate::machine::Effects;
 use crate::protocol::EventId;
 use crate::record::{Reason, RunFinished, RunStatus};
 use crate::time::Timestamp;
 
 impl Headless {
+    /// Nothing happens any more, except that what was printed last may not have been delivered: whoever asked must not
+    /// take that for success.
+    pub(super) fn after_the_end(&mut self, input: &Input, out: &mut Effects<Effect>) {
+        if *input == Input::OutputClosed && !self.closed {
+            self.closed = true;
+            out.push(Effect::Exit(exit_code(RunStatus::Cancelled, Reason::OutputClosed)));
+        }
+    }
+
     /// Prints the terminal, once, and ends the process.
     pub(super) fn finish(&mut self, at: Timestamp, mut terminal: RunFinished, out: &mut Effects<Effect>) {
         self.phase = Phase::Over;

@@ -220,5 +220,14 @@ fn nothing_is_said_after_the_end() {
     stand.feed(Input::Tick);
     stand.text("late");
     stand.finish(RunStatus::Error, Reason::Provider);
-    assert_eq!(stand.out, out);
+    assert_eq!((stand.exit, &stand.out), (Some(0), &out));
+}
+
+#[test]
+fn an_end_that_was_not_delivered_is_no_success() {
+    let mut stand = eventful(options(Format::Jsonl));
+    let out = stand.out.clone();
+    stand.feed(Input::OutputClosed);
+    stand.feed(Input::OutputClosed);
+    assert_eq!((stand.exit, &stand.out), (Some(141), &out));
 }

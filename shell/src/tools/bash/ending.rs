@@ -9,6 +9,11 @@ use serde::Serialize;
 use super::output::Output;
 use crate::tools::outcome::with_facts;
 
+/// What is said of a command whose exit code got lost.
+const UNKNOWN: &str = "[exit code unknown: the process that watched over the command was killed]";
+/// What is said if something goes on running.
+const ABANDONED: &str = "[some of its processes could not be ended and may still run]";
+
 /// Why a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reason {
@@ -26,6 +31,8 @@ pub(super) struct Ending {
     pub(super) reason: Reason,
     /// The shell's exit status; none if the system could not tell.
     pub(super) status: Option<ExitStatus>,
+    /// Whether some of its processes could not be ended.
+    pub(super) abandoned: bool,
     /// What it printed.
     pub(super) output: Output,
 }
@@ -37,12 +44,13 @@ struct Facts {
     truncated: bool,
     timed_out: bool,
     cancelled: bool,
+    abandoned: bool,
 }
 
 impl Ending {
     /// The outcome of the call; `limit` is how many seconds it had.
     pub(super) fn into_outcome(self, limit: u64) -> ToolOutcome {
-        let Self { reason, status, output } = self;
+        let Self { reason, status, abandoned, output } = self;
         let (output, truncated) = output.finish();
         let facts = Facts {
             exit_code: status.and_then(|status| status.code()),
@@ -50,8 +58,12 @@ impl Ending {
             truncated,
             timed_out: reason == Reason::TimedOut,
             cancelled: reason == Reason::Cancelled,
+            abandoned,
         };
-        let (kind, remark) = judge(reason, &facts, limit);
+        let (kind, mut remark) = judge(reason, &facts, limit);
+        if abandoned {
+            remark.push_str(ABANDONED);
+        }
         with_facts(kind, words(&output, &remark), &facts)
     }
 }
@@ -63,7 +75,7 @@ fn judge(reason: Reason, facts: &Facts, limit: u64) -> (ToolStatus, String) {
         (Reason::Exited, Some(0), _) => (ToolStatus::Ok, String::new()),
         (Reason::Exited, Some(code), _) => (ToolStatus::Error, format!("[exit code {code}]")),
         (Reason::Exited, None, Some(signal)) => (ToolStatus::Error, format!("[killed by signal {signal}]")),
-        (Reason::Exited, None, None) => (ToolStatus::Error, "[exit code unknown]".to_owned()),
+        (Reason::Exited, None, None) => (ToolStatus::Error, UNKNOWN.to_owned()),
     }
 }
 

@@ -1,22 +1,50 @@
 //! `bash`: runs a command in a shell of its own.
 //!
 //! A call ends when the shell ends, is cancelled or has used up its time, whatever the processes that it started still
-//! do; those of its process group are killed then. A process that has left the group, as `setsid` does, is not followed
-//! yet.
+//! do, and none of them outlives it. What is guaranteed depends on the system:
+//!
+//! | | Linux | macOS, Linux without `/proc` |
+//! | --- | --- | --- |
+//! | a call ends | all processes end, wherever they have gone | those of its process group end |
+//! | hostler is killed with `kill -9` | all processes end within 2 s | all live on |
+//! | the terminal | cannot be reached | can be opened as `/dev/tty` |
+//!
+//! On Linux a helper watches over each command: see `helper`. A process that belongs to another user, as after `sudo`,
+//! cannot be ended by anybody; the call ends nevertheless, and says so. If the command kills its own helper with
+//! `kill -9`, what has both begun a session of its own and lost its parents lives on.
 
 mod ending;
 mod environment;
-mod group;
+mod grouped;
+#[cfg(target_os = "linux")]
+mod helped;
+#[cfg(target_os = "linux")]
+mod helper;
+#[cfg(target_os = "linux")]
+mod hunt;
 mod output;
+#[cfg(target_os = "linux")]
+mod processes;
+mod program;
+mod reader;
 mod running;
+mod shown;
+mod tree;
+#[cfg(target_os = "linux")]
+mod wire;
 
-use std::path::PathBuf;
+pub use self::program::supervise;
+
+use std::io;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hostler_core::content::ToolOutcome;
 use hostler_core::tools::BashInput;
 
+use self::ending::Ending;
 use self::running::Running;
+use self::tree::{NotStarted, Way};
 use super::control::Control;
 use super::names;
 use super::outcome::{Failure, cancelled, settle};
@@ -32,17 +60,35 @@ pub(super) async fn bash(workspace: &Workspace, input: &BashInput, mut control: 
     if control.cancelled.is_cancelled() {
         return cancelled();
     }
-    let started = directory(workspace, input).and_then(|directory| {
-        Running::start(&input.command, &directory).map_err(|error| {
-            Failure::new(format!(
-                "The command could not be started ({error}); check that it is not too long."
-            ))
-        })
-    });
+    let directory = match directory(workspace, input) {
+        Ok(directory) => directory,
+        Err(failure) => return settle(Err(failure)),
+    };
     let limit = input.timeout.unwrap_or(TIMEOUT).clamp(1, MAX_TIMEOUT);
-    match started {
-        Ok(running) => running.finish(&mut control, Duration::from_secs(limit)).await.into_outcome(limit),
-        Err(failure) => settle(Err(failure)),
+    match carry_out(&input.command, &directory, &mut control, Duration::from_secs(limit)).await {
+        Ok(ending) => ending.into_outcome(limit),
+        Err(error) => settle(Err(Failure::new(format!(
+            "The command could not be started ({error}); check that it is not too long."
+        )))),
+    }
+}
+
+/// Runs a command under a helper, or in a process group if there is none or it cannot do its work.
+async fn carry_out(
+    command: &str,
+    directory: &Path,
+    control: &mut Control,
+    limit: Duration,
+) -> io::Result<Ending> {
+    match Running::start(Way::Helper, command, directory)?.finish(control, limit).await {
+        Err(NotStarted::Unable) => {}
+        Err(NotStarted::Failed(error)) => return Err(error),
+        Ok(ending) => return Ok(ending),
+    }
+    match Running::start(Way::Group, command, directory)?.finish(control, limit).await {
+        Err(NotStarted::Unable) => Err(io::ErrorKind::Unsupported.into()),
+        Err(NotStarted::Failed(error)) => Err(error),
+        Ok(ending) => Ok(ending),
     }
 }
 

@@ -1,0 +1,47 @@
+//! Whatever happens, in whatever order: the rig's laws hold after every batch, and in the end every accepted prompt has
+//! exactly one end.
+//!
+//! A failure prints the shortest story that still fails. Set `PROPTEST_RNG_SEED` and `PROPTEST_CASES` for others.
+
+#[cfg(test)]
+#[path = "../src/rig/mod.rs"]
+mod rig;
+#[cfg(test)]
+mod stories;
+
+#[cfg(test)]
+mod tests {
+    use proptest::test_runner::{Config, RngSeed, TestRunner};
+
+    use crate::stories::{Stage, Story};
+
+    /// How many stories each test tells.
+    const CASES: u32 = 250;
+
+    fn check(serving: bool, seed: u64) {
+        let mut config = Config { failure_persistence: None, ..Config::default() };
+        if std::env::var_os("PROPTEST_CASES").is_none() {
+            config.cases = CASES;
+        }
+        if config.rng_seed == RngSeed::Random {
+            config.rng_seed = RngSeed::Fixed(seed);
+        }
+        let told = TestRunner::new(config).run(&Story::any(), |story| {
+            Stage::new(serving).play(&story);
+            Ok(())
+        });
+        if let Err(failed) = told {
+            panic!("{failed}");
+        }
+    }
+
+    #[test]
+    fn the_laws_hold_in_every_story_of_one_process() {
+        check(false, 1);
+    }
+
+    #[test]
+    fn the_laws_hold_in_every_story_of_a_server() {
+        check(true, 2);
+    }
+}

@@ -1,0 +1,74 @@
+//! Brings a story to its end: whoever waits is answered, time passes, and then everything must be over.
+
+use hostler_core::content::ToolStatus;
+use hostler_core::model::{FinishReason, ModelEvent};
+use hostler_core::session;
+use hostler_core::workspace::Input;
+
+use super::stage::{Stage, session};
+use crate::rig::words;
+
+/// How many rounds of answers everything may take to be over.
+const ROUNDS: usize = 2_000;
+
+impl Stage {
+    /// Opens each session once more, answers whatever is asked, and checks that all has ended.
+    pub(super) fn close(&mut self) {
+        for number in 0..2 {
+            let prompt = words::run(&format!("last-{number}"), "The last one.");
+            self.rig.asks_for(words::submit(&session(number), prompt));
+        }
+        for _ in 0..ROUNDS {
+            if self.rig.flights.is_empty() && self.rig.deadline().is_none() {
+                return self.all_is_over();
+            }
+            self.answer_all();
+        }
+        panic!("it does not come to an end");
+    }
+
+    fn all_is_over(&self) {
+        assert!(self.rig.is_idle(), "a session is in use and nothing is under way");
+        self.rig.everything_has_ended();
+        for number in 0..2 {
+            let durable = self.rig.folded(&session(number)).expect("its last prompt was accepted");
+            assert_eq!(
+                durable,
+                *self.rig.durable(&session(number)),
+                "the log amounts to what it amounted to"
+            );
+            assert!(self.rig.ended(&format!("last-{number}")).is_some());
+        }
+    }
+
+    fn answer_all(&mut self) {
+        let answers = self.answers();
+        if answers.is_empty() && self.rig.flights.own_words.is_empty() {
+            self.rig.tick();
+        } else {
+            self.rig.batch(answers);
+        }
+    }
+
+    fn answers(&self) -> Vec<Input> {
+        use session::Input as Said;
+        let flights = &self.rig.flights;
+        let opens = flights.opens.iter().map(|session| self.rig.opening(session));
+        let prepares = flights.prepares.iter().map(|(session, prompt)| {
+            let result = Box::new(Ok(words::preparation()));
+            words::to(session, Said::Prepared { prompt: prompt.clone(), result })
+        });
+        let calls = flights.calls.iter().map(|(session, attempt)| {
+            let event = ModelEvent::Finished(FinishReason::Length);
+            words::to(session, Said::Model { attempt: *attempt, event })
+        });
+        let inspections = flights.inspections.keys().map(|(session, call)| {
+            words::to(session, Said::Inspected { call: *call, intent: words::reading(true) })
+        });
+        let tools = flights.tools.keys().map(|(session, call)| {
+            let outcome = words::outcome(ToolStatus::Ok, "done");
+            words::to(session, Said::ToolFinished { call: *call, outcome })
+        });
+        opens.chain(prepares).chain(calls).chain(inspections).chain(tools).collect()
+    }
+}
