@@ -139,6 +139,35 @@ pub enum ModelEvent {
     Failed(CallError),
 }
 
+/// The same events in fewer: pieces of one block that follow each other become one piece. It makes no difference to what
+/// is put together from them.
+pub fn join_adjacent(events: Vec<ModelEvent>) -> Vec<ModelEvent> {
+    let mut joined: Vec<ModelEvent> = Vec::with_capacity(events.len());
+    for event in events {
+        if !joined.last_mut().is_some_and(|last| last.absorb(&event)) {
+            joined.push(event);
+        }
+    }
+    joined
+}
+
+impl ModelEvent {
+    /// Takes in what another adds to the same block; says whether it has.
+    fn absorb(&mut self, other: &ModelEvent) -> bool {
+        match (self, other) {
+            (ModelEvent::Text { block, text }, ModelEvent::Text { block: same, text: more })
+            | (ModelEvent::Reasoning { block, text }, ModelEvent::Reasoning { block: same, text: more })
+            | (ModelEvent::Input { block, text }, ModelEvent::Input { block: same, text: more })
+                if *block == *same =>
+            {
+                text.push_str(more);
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
 /// Why a model stopped, as its provider says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum FinishReason {
@@ -239,3 +268,32 @@ impl Prices {
 
 /// Why a run could not be prepared.
 pub type PrepareError = ErrorInfo;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(block: u32, text: &str) -> ModelEvent {
+        ModelEvent::Text { block, text: text.into() }
+    }
+
+    #[test]
+    fn only_pieces_of_one_block_that_follow_each_other_are_joined() {
+        let call = ModelEvent::Call { block: 2, id: "c".into(), name: "ls".into() };
+        let input = |text: &str| ModelEvent::Input { block: 2, text: text.into() };
+        let thought = |text: &str| ModelEvent::Reasoning { block: 0, text: text.into() };
+        let events = alloc::vec![
+            thought("h"),
+            thought("m"),
+            text(1, "a"),
+            text(1, "b"),
+            text(3, "c"),
+            text(1, "d"),
+            call.clone(),
+            input("{"),
+            input("}")
+        ];
+        let joined = [thought("hm"), text(1, "ab"), text(3, "c"), text(1, "d"), call, input("{}")];
+        assert_eq!(join_adjacent(events), joined);
+    }
+}

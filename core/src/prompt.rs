@@ -33,6 +33,11 @@ impl Prompt {
         self.run.clone().unwrap_or_else(|| RunId::from(&self.id))
     }
 
+    /// How many bytes it has, with what is attached.
+    pub fn bytes(&self) -> usize {
+        self.text.len() + self.attachments.iter().map(|attachment| attachment.data.len()).sum::<usize>()
+    }
+
     /// Whether it joins a turn that is under way instead of waiting for one of its own.
     pub fn folds(&self) -> bool {
         match self.terms.delivery {
@@ -62,6 +67,10 @@ pub struct Terms {
 
 /// How many steps a turn may have unless its prompt says otherwise.
 pub const MAX_STEPS: u32 = 500;
+
+/// How many bytes a prompt may have. It is sent again with every later request, and providers refuse a message of more
+/// than 10 MiB, so that a longer one would be the end of its session.
+pub const PROMPT_BYTES: usize = 8 << 20;
 
 /// How long a provider may ask a `hostler run` to wait before trying again, in milliseconds.
 pub const MAX_WAIT_HEADLESS: u64 = 60_000;

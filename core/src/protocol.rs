@@ -124,7 +124,7 @@ pub enum Reply {
         /// Its place in the order of acceptance.
         sequence: u64,
     },
-    /// The cancel was decided; these prompts and runs it covers.
+    /// The cancel was decided; these runs it covers.
     Cancelled {
         /// The runs that it ends.
         runs: Vec<RunId>,
@@ -330,7 +330,7 @@ pub enum Event {
     Resync {
         /// The place from which the stream goes on.
         head: EventId,
-        /// The root sessions as they are there.
+        /// The root sessions as they are there; left out where a client shows none.
         sessions: Vec<SessionInfo>,
     },
 }
@@ -352,8 +352,6 @@ pub enum Notice {
         /// One sentence that says what happened and what to do.
         message: String,
     },
-    /// This subscriber was too slow and is told nothing more; it can go on from the last id that it has.
-    CutOff,
 }
 
 #[cfg(test)]

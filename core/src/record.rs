@@ -144,6 +144,9 @@ pub enum Record {
         error: CallError,
         /// What it used all the same.
         usage: Usage,
+        /// Whether it failed because the conversation is too long for the model.
+        #[serde(default)]
+        too_long: bool,
         /// After how many milliseconds the next attempt is made; none if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<u64>,

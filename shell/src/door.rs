@@ -4,7 +4,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use hostler_core::protocol::{Event, EventId, Reply, Request};
+use hostler_core::protocol::{Event, EventId, Notice, Reply, Request};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::driver::Message;
@@ -65,7 +65,7 @@ impl Door for InProcess {
     fn subscribe(&self, from: Option<EventId>) -> Answer<'_, Subscription> {
         Box::pin(async move {
             let mut subscription =
-                Subscription { inbox: self.inbox.clone(), last: from, page: Page::default() };
+                Subscription { inbox: self.inbox.clone(), last: from, failures: None, page: Page::default() };
             subscription.resume().await?;
             Ok(subscription)
         })
@@ -79,6 +79,8 @@ pub(crate) struct Page {
     pub(crate) live: Option<mpsc::Receiver<Arc<Event>>>,
     /// The place that the page reaches to.
     pub(crate) head: Option<EventId>,
+    /// How often the log could not be written, and what is said about the last time.
+    pub(crate) failures: (u64, String),
 }
 
 /// A log that is being followed. Whoever falls behind catches up from the log; nothing is skipped.
@@ -86,6 +88,8 @@ pub(crate) struct Page {
 pub struct Subscription {
     inbox: mpsc::Sender<Message>,
     last: Option<EventId>,
+    /// How often the log could not be written when that was told last.
+    failures: Option<u64>,
     page: Page,
 }
 
@@ -123,6 +127,11 @@ impl Subscription {
         self.page = page.await.map_err(|_| DoorError::Closed)?.map_err(DoorError::Storage)?;
         if self.last.is_none() {
             self.last.clone_from(&self.page.head);
+        }
+        let (failures, message) = self.page.failures.clone();
+        if self.failures.replace(failures).is_some_and(|before| before != failures) {
+            let notice = Notice::StorageFailed { message };
+            self.page.missed.push_front(Arc::new(Event::Notice(notice)));
         }
         Ok(())
     }

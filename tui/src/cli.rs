@@ -25,10 +25,14 @@ Examples:
   hostler sessions list
 
 Environment:
-  OPENAI_API_KEY    the key for openai/... models
-  OPENAI_BASE_URL   another server that speaks chat completions, such as http://127.0.0.1:11434/v1
-  HOSTLER_MODEL     the model to use when --model is not given
-  XDG_STATE_HOME    where sessions are kept (default: ~/.local/state), under hostler/";
+  ANTHROPIC_API_KEY    the key for anthropic/... models
+  ANTHROPIC_BASE_URL   another server that speaks Anthropic's Messages
+  GEMINI_API_KEY       the key for gemini/... models
+  GEMINI_BASE_URL      another server that speaks Gemini's protocol
+  OPENAI_API_KEY       the key for openai/... and openai-responses/... models
+  OPENAI_BASE_URL      another server that speaks as they do, such as http://127.0.0.1:11434/v1
+  HOSTLER_MODEL        the model to use when --model is not given
+  XDG_STATE_HOME       where sessions are kept (default: ~/.local/state), under hostler/";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -108,7 +112,7 @@ pub(crate) struct RunArgs {
     /// Read the prompt from standard input to its end.
     #[arg(long)]
     pub(crate) stdin: bool,
-    /// The model: openai/NAME, rehearsal (a script, no network), or rehearsal:FILE (plays a scenario).
+    /// The model: anthropic/NAME, gemini/NAME, openai/NAME (chat completions), openai-responses/NAME, rehearsal (a script, no network), or rehearsal:FILE (plays a scenario).
     #[arg(long, short, env = "HOSTLER_MODEL", hide_env = true)]
     pub(crate) model: Option<String>,
     /// Go on with the session whose id begins so.

@@ -6,7 +6,7 @@ use hostler_core::session::Settings;
 use hostler_shell::clock::Clock;
 use hostler_shell::door::InProcess;
 use hostler_shell::driver::{self, Setup};
-use hostler_shell::models::{Endpoint, Models};
+use hostler_shell::models::{Endpoints, Models};
 use hostler_shell::store::Store;
 use hostler_shell::store::place::{Env, state_root, workspace_dir};
 use hostler_shell::tools;
@@ -35,9 +35,11 @@ impl Place {
         let store = Store::open(&self.dir).map_err(|error| error.to_string())?;
         // In a directory that was deleted every tool fails by itself, and the model can still answer.
         let tools = tools::Workspace::open(&self.root).unwrap_or_else(|_| tools::Workspace::gone(&self.root));
-        let models = Models::new(Endpoint::from_env());
+        let settings = Settings::default();
+        let models = Models::new(Endpoints::from_env(), settings.connect);
         let dir = self.dir.clone();
-        Ok(driver::open(Setup { dir, store, tools, models, settings: Settings::default(), clock }))
+        driver::open(Setup { dir, store, tools, models, settings, clock })
+            .map_err(|error| format!("The program cannot start ({error})."))
     }
 }
 

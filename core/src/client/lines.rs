@@ -2,6 +2,7 @@
 //! know.
 
 use alloc::string::String;
+use core::fmt::Write;
 
 use serde::Serialize;
 
@@ -28,6 +29,24 @@ struct Line<'a, T> {
     body: &'a T,
 }
 
+/// The same JSON without the characters beyond ASCII that a terminal obeys; JSON itself escapes the others.
+pub fn quiet_json(json: &str) -> String {
+    let obeyed = |char: char| ('\u{7f}'..='\u{9f}').contains(&char);
+    if !json.contains(obeyed) {
+        return json.into();
+    }
+    let mut quiet = String::with_capacity(json.len() + 8);
+    for char in json.chars() {
+        if obeyed(char) {
+            // Writing to a string cannot fail.
+            let _ = write!(quiet, "\\u{:04x}", u32::from(char));
+        } else {
+            quiet.push(char);
+        }
+    }
+    quiet
+}
+
 /// Where a line stands.
 pub(super) struct Place<'a> {
     pub(super) seq: u64,
@@ -41,7 +60,7 @@ pub(super) struct Place<'a> {
 pub(super) fn line<T: Serialize>(place: &Place<'_>, kind: &'static str, body: &T) -> String {
     let Place { seq, at, run, session, cursor } = *place;
     let line = Line { v: 1, seq, ts: rfc3339(at), run, session, kind, cursor, body };
-    let mut text = serde_json::to_string(&line).unwrap_or_default();
+    let mut text = quiet_json(&serde_json::to_string(&line).unwrap_or_default());
     text.push('\n');
     text
 }

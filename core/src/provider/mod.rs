@@ -1,28 +1,24 @@
 //! The protocols that language models are spoken to in: requests become bodies, streams become events.
 //!
 //! Nothing here connects to anything: the shell carries bytes both ways. [`sse`] takes a stream of bytes apart into
-//! events, whatever they mean; [`chat`] knows the OpenAI-compatible chat completions; [`retry`] reads from any
-//! provider's headers when to try again. Whether to try again is not decided here.
+//! events, whatever they mean; each protocol has a module that knows what they mean and how a request is written:
+//! [`chat`] the OpenAI-compatible chat completions, [`messages`] Anthropic's Messages, [`responses`] OpenAI's Responses,
+//! [`gemini`] Google's Gemini. [`wire`] is the door to them for whoever carries the bytes. [`refusal`] and [`retry`] read
+//! what a provider says when it does not answer. Whether to try again is not decided here.
 
+mod answer;
 pub mod chat;
 pub(crate) mod excerpt;
+#[cfg(test)]
+mod fixture;
+pub mod gemini;
 mod http_date;
+mod lawful;
+mod lenient;
+pub mod messages;
+pub mod refusal;
+pub mod responses;
 pub mod retry;
 pub mod sse;
-
-#[cfg(test)]
-mod tests {
-    /// Splits bytes into chunks of those sizes, over and over.
-    pub(crate) fn split<'a>(mut bytes: &'a [u8], sizes: &[usize]) -> Vec<&'a [u8]> {
-        let mut chunks = Vec::new();
-        for size in sizes.iter().cycle() {
-            let (chunk, rest) = bytes.split_at((*size).min(bytes.len()));
-            chunks.push(chunk);
-            bytes = rest;
-            if bytes.is_empty() {
-                break;
-            }
-        }
-        chunks
-    }
-}
+pub mod stream;
+pub mod wire;

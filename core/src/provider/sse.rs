@@ -225,7 +225,7 @@ mod tests {
         ) {
             let stream = pieces.concat();
             let whole = decode(limit, [stream.as_bytes()]);
-            prop_assert_eq!(&whole, &decode(limit, crate::provider::tests::split(stream.as_bytes(), &cuts)));
+            prop_assert_eq!(&whole, &decode(limit, crate::provider::fixture::streams::split(stream.as_bytes(), &cuts)));
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::live::{Call, CallState};
 use super::stream::{Assembly, without_calls};
-use super::{Decisions, Effect, Session, retry};
+use super::{Decisions, Effect, Purpose, Session, retry};
 use crate::content::Finish;
 use crate::ids::AttemptId;
 use crate::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
@@ -108,7 +108,7 @@ impl Session {
         if reason == FinishReason::ContentFilter {
             blocks = without_calls(blocks);
         }
-        let sums_up = self.durable.turn.as_ref().is_some_and(|turn| turn.purpose != super::Purpose::Work);
+        let sums_up = self.durable.turn.as_ref().is_some_and(|turn| turn.purpose != Purpose::Work);
         if sums_up {
             blocks = without_calls(blocks);
         }
@@ -129,7 +129,13 @@ impl Session {
         }
         let Some(call) = self.live.call.as_ref() else { return };
         let max_wait = self.terms().map_or(MAX_WAIT_HEADLESS, |terms| terms.max_wait);
-        match retry::decide(&error, call.attempt.attempt, max_wait, &self.settings) {
+        // What was refused as too long was no failure of the provider.
+        let refused = match self.durable.turn.as_ref().map(|turn| turn.purpose) {
+            Some(Purpose::Summary { refused, .. }) => refused,
+            Some(Purpose::Work) | None => 0,
+        };
+        let attempt = call.attempt.attempt.saturating_sub(refused);
+        match retry::decide(&error, attempt.max(1), max_wait, &self.settings) {
             retry::Verdict::Retry(wait) => self.fail_attempt(now, error, Some(wait), out),
             retry::Verdict::End(outcome) => {
                 self.fail_attempt(now, error, None, out);
@@ -150,7 +156,9 @@ impl Session {
         let Some(call) = self.live.call.as_mut() else { return };
         // What it used is on record with its failure, and not once more with the message.
         let (attempt, usage) = (call.attempt, core::mem::take(&mut call.assembly.usage));
-        self.record(now, Record::AttemptFailed { attempt, message, error, usage, retry_after }, out);
+        let too_long = retry::is_too_long(&error);
+        let failed = Record::AttemptFailed { attempt, message, error, usage, too_long, retry_after };
+        self.record(now, failed, out);
         self.pause(now.plus(retry_after.unwrap_or_default()));
         if retry_after.is_some() {
             self.forget_answer();
@@ -202,7 +210,7 @@ impl Session {
     fn silent(&mut self, now: Timestamp, what: Deadline, out: &mut Decisions) {
         self.abandon_call(out);
         let (waited, which) = match what {
-            Deadline::Connect => (self.settings.connect, "no connection"),
+            Deadline::Connect => (self.settings.connect + self.settings.first_event, "no answer"),
             Deadline::FirstEvent => (self.settings.first_event, "no first event"),
             _ => (self.settings.idle, "no event"),
         };

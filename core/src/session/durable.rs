@@ -15,7 +15,7 @@ use crate::content::{
 use crate::content::{Usage, UserMessage, text_of};
 use crate::digest;
 use crate::ids::{CallId, MessageId, PromptId, RunId, SessionId, StepId, TurnId};
-use crate::model::{CallError, ModelRef, Preparation};
+use crate::model::{ModelRef, Preparation};
 use crate::prompt::Prompt;
 use crate::record::{CancelScope, Parent, Reason, Record, RunFinished, Totals};
 use crate::time::Timestamp;
@@ -279,9 +279,11 @@ impl Durable {
             Record::ReasoningAppended { block, text, .. } => {
                 self.append(*block, text, || Block::Reasoning(Reasoning::default()));
             }
-            Record::AttemptFailed { usage, retry_after, error, .. } => {
+            Record::AttemptFailed { usage, retry_after, too_long, .. } => {
                 self.fail_attempt(usage, retry_after.is_some());
-                self.refuse_summary(error);
+                if *too_long {
+                    self.refuse_summary();
+                }
             }
             Record::MessageFinished { message, blocks, finish, usage } => {
                 self.finish_message(*message, blocks, finish);
@@ -395,10 +397,10 @@ impl Durable {
         });
     }
 
-    fn refuse_summary(&mut self, error: &CallError) {
+    fn refuse_summary(&mut self) {
         self.with_turn(|turn| match &mut turn.purpose {
-            Purpose::Summary { refused, .. } if super::retry::is_too_long(error) => *refused += 1,
-            Purpose::Summary { .. } | Purpose::Work => {}
+            Purpose::Summary { refused, .. } => *refused += 1,
+            Purpose::Work => {}
         });
     }
 

@@ -9,7 +9,7 @@ use crate::content::{ErrorClass, ErrorInfo};
 use crate::digest;
 use crate::ids::{PromptId, RequestId, RunId};
 use crate::model::{Preparation, PrepareError};
-use crate::prompt::{Delivery, Prompt};
+use crate::prompt::{Delivery, PROMPT_BYTES, Prompt};
 use crate::protocol::{Refusal, RefusalKind, Reply};
 use crate::record::Record;
 use crate::time::Timestamp;
@@ -31,6 +31,13 @@ impl Session {
     fn known(&self, prompt: &Prompt) -> Option<Reply> {
         if prompt.text.trim().is_empty() && prompt.attachments.is_empty() {
             return Some(refuse(RefusalKind::Invalid, "The prompt is empty; say what is to be done."));
+        }
+        if prompt.bytes() > PROMPT_BYTES {
+            let most = PROMPT_BYTES >> 20;
+            let text = format!(
+                "The prompt is longer than {most} MiB, which no provider takes; put it in a file and name that."
+            );
+            return Some(refuse(RefusalKind::Invalid, text));
         }
         if prompt.run.is_some() && prompt.terms.delivery == Delivery::Fold {
             let text = "A prompt with a run id of its own cannot join another run; leave out one of the two.";

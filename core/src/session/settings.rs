@@ -11,9 +11,9 @@ pub struct Settings {
     pub gather: u64,
     /// How long preparing a run may take.
     pub prepare: u64,
-    /// How long it may take to connect to a provider and hand it the request.
+    /// How long it may take to connect to a provider. Whoever connects gives up then.
     pub connect: u64,
-    /// How long a provider may take from there to its first event.
+    /// How long a provider may take from there to accepting the request, and from there to its first event.
     pub first_event: u64,
     /// How long a provider may be silent between two events.
     pub idle: u64,

@@ -50,13 +50,16 @@ impl Session {
         ((preparation.system.len() + tools) as u64).div_ceil(4)
     }
 
-    /// Whether a summary would make the conversation shorter: something has been answered since the last one.
+    /// Whether a summary would make the conversation shorter: since the last one something has been answered, or asked
+    /// in an earlier turn.
     pub(super) fn can_sum_up(&self) -> bool {
-        let answered = |body: &MessageBody| match body {
+        let current = self.durable.turn.as_ref().map(|turn| turn.id);
+        let adds = |body: &MessageBody| match body {
             MessageBody::Assistant(answer) => !answer.blocks.is_empty(),
-            MessageBody::User(_) | MessageBody::Summary(_) => false,
+            MessageBody::User(user) => Some(user.turn) != current,
+            MessageBody::Summary(_) => false,
         };
-        self.durable.messages.iter().any(|message| answered(&message.body))
+        self.durable.messages.iter().any(|message| adds(&message.body))
     }
 
     /// Ends the turn without its run and begins the one that sums the conversation up.

@@ -14,7 +14,8 @@ use crate::record::{Reason, Record, RunFinished, Totals, TurnOutcome};
 use crate::time::Timestamp;
 
 impl Session {
-    /// Begins a turn with that prompt. If its run could not be prepared, the turn fails at once.
+    /// Begins a turn with that prompt. If its run could not be prepared, the turn fails at once. Whoever calls this
+    /// sees to what begins after that.
     pub(super) fn start_turn(
         &mut self,
         now: Timestamp,
@@ -34,7 +35,7 @@ impl Session {
         self.open_turn(now, prompt, out);
         match failed {
             None => self.start_step(now, out),
-            Some(error) => self.finish_turn(now, TurnOutcome::Failed(error), out),
+            Some(error) => self.close_turn(now, TurnOutcome::Failed(error), out),
         }
     }
 
@@ -57,8 +58,8 @@ impl Session {
         Some(&self.durable.open.get(first)?.prompt.terms)
     }
 
-    /// Begins the next step of the turn, unless it has had as many as it may have.
-    pub(super) fn start_step(&mut self, now: Timestamp, out: &mut Decisions) {
+    /// Begins the next step of the turn, or ends the turn if it has had as many as it may have.
+    fn start_step(&mut self, now: Timestamp, out: &mut Decisions) {
         let Some(turn) = &self.durable.turn else { return };
         let (turn, last, asked) = (turn.id, turn.step, turn.totals.steps);
         let most = self.terms().map_or(crate::prompt::MAX_STEPS, |terms| terms.max_steps);
@@ -66,7 +67,7 @@ impl Session {
             let text = alloc::format!(
                 "The run has had {most} steps, as many as it may have; ask it to continue, or allow more."
             );
-            return self.finish_turn(now, TurnOutcome::Limited(Reason::MaxSteps, text), out);
+            return self.close_turn(now, TurnOutcome::Limited(Reason::MaxSteps, text), out);
         }
         self.fold(now, turn, out);
         if self.is_crowded() && self.can_sum_up() {
@@ -109,7 +110,8 @@ impl Session {
         out: &mut Decisions,
     ) {
         self.record(now, Record::AttemptStarted { attempt }, out);
-        let until = now.plus(self.settings.connect);
+        // Whoever connects gives up by itself; a server may then say nothing, not even that it has heard.
+        let until = now.plus(self.settings.connect).plus(self.settings.first_event);
         self.live.call = Some(Call {
             attempt,
             state: CallState::Connecting { until },
@@ -133,9 +135,10 @@ impl Session {
         let (finish, calls) = (answer.finish.clone().unwrap_or(Finish::Unknown), answer.calls().count());
         self.close_step(now, out);
         match self.after_step(&finish, calls) {
-            Some(outcome) => self.finish_turn(now, outcome, out),
+            Some(outcome) => self.close_turn(now, outcome, out),
             None => self.start_step(now, out),
         }
+        self.advance(now, out);
     }
 
     /// Records that the step is over and what it used.

@@ -246,7 +246,11 @@ impl Workspace {
         let run = prompt.run.as_ref()?;
         let logged = taken.is_some_and(|taken| taken.session != *choice.id() || taken.prompt != prompt.id);
         let elsewhere = |session: &Session| session.durable().id != *choice.id() && session.has_run(run);
-        let conflict = logged || self.open_sessions().any(elsewhere);
+        let waiting = |(session, slot): (&SessionId, &Slot)| match slot {
+            Slot::Opening(opening) => opening.has_run(run, (session == choice.id()).then_some(&prompt.id)),
+            Slot::Open(_) => false,
+        };
+        let conflict = logged || self.open_sessions().any(elsewhere) || self.sessions.iter().any(waiting);
         conflict.then(|| alloc::format!("There is a run {run} already; use a new run id."))
     }
 
@@ -333,12 +337,12 @@ impl Workspace {
                 continue;
             }
             exists = true;
-            self.reopen_for(now, session, waiting.to, waiting.prompt, out);
+            self.submit_to(now, session, waiting.to, waiting.prompt, out);
         }
         self.let_go(session, out);
     }
 
-    fn reopen_for(
+    fn submit_to(
         &mut self,
         now: Timestamp,
         session: &SessionId,
@@ -394,7 +398,15 @@ fn pass_on(session: &SessionId, decisions: Decisions, out: &mut Effects<Effect>)
     for effect in decisions.effects {
         match effect {
             session::Effect::Reply { to, reply } => out.push(Effect::Reply { to, reply }),
-            effect => push_effect(Owned { session: session.clone(), effect }, out, Effect::Session),
+            effect @ (session::Effect::Prepare { .. }
+            | session::Effect::CancelPrepare { .. }
+            | session::Effect::CallModel { .. }
+            | session::Effect::CancelCall { .. }
+            | session::Effect::InspectCall { .. }
+            | session::Effect::RunTool { .. }
+            | session::Effect::CancelTool { .. }) => {
+                push_effect(Owned { session: session.clone(), effect }, out, Effect::Session)
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::{Effect, refuse};
-use crate::ids::{RequestId, SessionId};
+use crate::ids::{PromptId, RequestId, RunId, SessionId};
 use crate::machine::Effects;
 use crate::prompt::Prompt;
 use crate::protocol::{Holder, Notice, RefusalKind, Reply, SessionChoice};
@@ -63,6 +63,12 @@ impl Opening {
             refuse(waiting.to, RefusalKind::Cancelled, text, out);
         }
         out.push(super::reply(by, Reply::Cancelled { runs }));
+    }
+
+    /// Whether a prompt with that run waits here, other than the one that is left out.
+    pub(super) fn has_run(&self, run: &RunId, but: Option<&PromptId>) -> bool {
+        let counts = |prompt: &Prompt| prompt.run_id() == *run && but != Some(&prompt.id);
+        self.waiting.iter().any(|waiting| counts(&waiting.prompt))
     }
 
     pub(super) fn refuse(self, kind: RefusalKind, why: &str, out: &mut Effects<Effect>) {

@@ -46,8 +46,8 @@ impl Flight {
         let name = format!("{}-{}-{}.jsonl", header.at.as_millis(), std::process::id(), self.batches);
         let path = self.dir.join(name);
         self.file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(path).ok();
-        self.bytes = 0;
         self.line(header);
+        self.bytes = 0;
     }
 
     /// The digest of a batch.

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hostler_core::content::{ErrorClass, ErrorInfo, ToolOutcome, ToolStatus};
 use hostler_core::ids::{AttemptId, CallId, EffectId, PromptId, SessionId};
@@ -22,6 +23,9 @@ use crate::tools::{self, Canceller, Control, Progress};
 /// How many pieces of a tool's output may wait to be shown.
 const SHOWN: usize = 64;
 
+/// How long stopped tools may take to end before they are killed.
+const ENDING: Duration = Duration::from_secs(3);
+
 /// Everything that is under way.
 #[derive(Debug)]
 pub(super) struct Jobs {
@@ -37,6 +41,8 @@ struct Job {
     /// The work.
     work: AbortHandle,
     cancel: Option<Canceller>,
+    /// Whether it is a tool, whose processes are to be gone before it is forgotten.
+    is_tool: bool,
 }
 
 impl Job {
@@ -105,7 +111,7 @@ impl Jobs {
                 let _ = sender.send(Message::Input(Input::Session { session, input })).await;
             }
         });
-        self.running.insert(id, Job { task, work: abort, cancel: None });
+        self.running.insert(id, Job { task, work: abort, cancel: None, is_tool: false });
     }
 
     pub(super) fn cancel_call(&mut self, session: SessionId, attempt: AttemptId) {
@@ -201,7 +207,8 @@ impl Jobs {
             // A driver that is gone awaits nothing.
             let _ = sender.send(Message::Input(say(ended))).await;
         });
-        self.running.insert(id, Job { task, work: abort, cancel });
+        let is_tool = cancel.is_some();
+        self.running.insert(id, Job { task, work: abort, cancel, is_tool });
     }
 
     /// Forgets a job that has said how it ended.
@@ -228,10 +235,20 @@ impl Jobs {
     /// Stops everything and waits until it is gone, the processes of tools included.
     pub(super) async fn stop(&mut self) {
         self.opening.clear();
-        let tasks: Vec<_> = std::mem::take(&mut self.running).into_values().map(Job::stop).collect();
-        for task in tasks {
-            // It was stopped; how it ended does not matter.
-            let _ = task.await;
+        let mut jobs: Vec<_> = std::mem::take(&mut self.running).into_values().collect();
+        let tools = jobs.iter_mut().filter_map(|job| job.cancel.take().map(Canceller::cancel)).count();
+        if tools > 0 {
+            let _ = tokio::time::timeout(ENDING, async {
+                for job in jobs.iter_mut().filter(|job| job.is_tool) {
+                    // How it ended does not matter any more.
+                    let _ = (&mut job.task).await;
+                }
+            })
+            .await;
+        }
+        for job in jobs {
+            job.task.abort();
+            drop(job.stop());
         }
     }
 }

@@ -102,8 +102,18 @@ struct Driver {
     outage: Outage,
 }
 
-/// Starts the loop and returns the door to it. Must be called inside a tokio runtime.
-pub fn open(setup: Setup) -> InProcess {
+/// Starts the loop on a thread of its own and returns the door to it: whatever the disk does, whoever holds the door can
+/// go on.
+///
+/// Fails if the thread or its runtime cannot be started.
+pub fn open(setup: Setup) -> std::io::Result<InProcess> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (door, driver) = new(setup);
+    std::thread::Builder::new().name("driver".to_owned()).spawn(move || runtime.block_on(driver.run()))?;
+    Ok(door)
+}
+
+fn new(setup: Setup) -> (InProcess, Driver) {
     let (sender, inbox) = mpsc::channel(INBOX);
     let machine = Workspace::new(setup.settings.clone());
     let flight = Flight::begin(&setup.dir, setup.clock.now(), &machine);
@@ -121,8 +131,7 @@ pub fn open(setup: Setup) -> InProcess {
         flight,
         outage: Outage::default(),
     };
-    tokio::spawn(driver.run());
-    InProcess::new(sender)
+    (InProcess::new(sender), driver)
 }
 
 impl Driver {
@@ -157,7 +166,9 @@ impl Driver {
                 self.publisher.records(entries, &committed);
                 self.snapshot(&ended, &committed);
                 effects.into_iter().for_each(|effect| self.start(effect));
-                self.maintain();
+                if !ended.is_empty() {
+                    self.maintain();
+                }
             }
             Err(error) => self.crash(&error).await,
         }

@@ -21,12 +21,14 @@ const PAGE: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Publisher {
     log: String,
+    /// How often the log could not be written, and what is said about the last time.
+    failures: (u64, String),
     subscribers: Vec<mpsc::Sender<Shared>>,
 }
 
 impl Publisher {
     pub(super) fn new(log: &str) -> Self {
-        Self { log: log.to_owned(), subscribers: Vec::new() }
+        Self { log: log.to_owned(), failures: (0, String::new()), subscribers: Vec::new() }
     }
 
     /// Tells of records that are committed.
@@ -39,8 +41,11 @@ impl Publisher {
         }
     }
 
-    /// Tells of something that is not history.
+    /// Tells of something that is not history. That the log could not be written is told also to those who are behind.
     pub(super) fn notice(&mut self, notice: Notice) {
+        if let Notice::StorageFailed { message } = &notice {
+            self.failures = (self.failures.0 + 1, message.clone());
+        }
         self.tell(Event::Notice(notice));
     }
 
@@ -66,12 +71,16 @@ impl Publisher {
         let whole = missed.len() < PAGE;
         let event = |(seq, entry)| Arc::new(Event::Record { id: self.id(seq), entry });
         let missed: VecDeque<_> = missed.into_iter().map(event).collect();
-        if whole { Ok(self.follow(missed, head)) } else { Ok(Page { missed, live: None, head: None }) }
+        if whole {
+            Ok(self.follow(missed, head))
+        } else {
+            Ok(Page { missed, live: None, head: None, failures: self.failures.clone() })
+        }
     }
 
     fn follow(&mut self, missed: VecDeque<Shared>, head: u64) -> Page {
         let (sender, live) = mpsc::channel(BEHIND);
         self.subscribers.push(sender);
-        Page { missed, live: Some(live), head: Some(self.id(head)) }
+        Page { missed, live: Some(live), head: Some(self.id(head)), failures: self.failures.clone() }
     }
 }

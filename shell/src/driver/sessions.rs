@@ -9,6 +9,9 @@ use super::{Driver, Message};
 use crate::store::lock::{self, SessionLock, Taken};
 use crate::store::{Committed, Loaded, Store, StoreError};
 
+/// A version of the fold that no snapshot has.
+const NO_SNAPSHOT: u32 = u32::MAX;
+
 impl Driver {
     /// Takes a session's lock, or has it waited for.
     pub(super) fn open_session(&mut self, session: SessionId) {
@@ -89,8 +92,7 @@ impl Driver {
         if !snapshot_is_due(tail, before) {
             return Ok(());
         }
-        let Some(loaded) = self.setup.store.load(session, FOLD_VERSION)? else { return Ok(()) };
-        let durable = fold(session, loaded);
+        let Some(durable) = read(&self.setup.store, session)? else { return Ok(()) };
         let Ok(body) = serde_json::to_string(&durable) else { return Ok(()) };
         self.setup.store.save_snapshot(session, FOLD_VERSION, seq, &body)
     }
@@ -98,12 +100,23 @@ impl Driver {
 
 /// What a session's log amounts to; none if it has none.
 pub(super) fn read(store: &Store, session: &SessionId) -> Result<Option<Durable>, StoreError> {
-    Ok(store.load(session, FOLD_VERSION)?.map(|loaded| fold(session, loaded)))
+    let Some(loaded) = store.load(session, FOLD_VERSION)? else { return Ok(None) };
+    match &loaded.snapshot {
+        None => Ok(Some(fold(Durable::new(session.clone()), loaded))),
+        Some((_, body)) => match serde_json::from_str(body) {
+            Ok(saved) => Ok(Some(fold(saved, loaded))),
+            // A snapshot only saves time: the log has everything.
+            Err(_) => read_whole(store, session),
+        },
+    }
 }
 
-fn fold(session: &SessionId, loaded: Loaded) -> Durable {
-    let saved = loaded.snapshot.and_then(|(_, body)| serde_json::from_str(&body).ok());
-    let mut durable = saved.unwrap_or_else(|| Durable::new(session.clone()));
+fn read_whole(store: &Store, session: &SessionId) -> Result<Option<Durable>, StoreError> {
+    let loaded = store.load(session, NO_SNAPSHOT)?;
+    Ok(loaded.map(|loaded| fold(Durable::new(session.clone()), loaded)))
+}
+
+fn fold(mut durable: Durable, loaded: Loaded) -> Durable {
     for (_, entry) in loaded.tail {
         durable.evolve(entry.at, &entry.record);
     }

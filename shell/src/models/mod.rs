@@ -2,8 +2,10 @@
 //!
 //! What is said to a model and what it says back is decided and taken apart in the core; here it is only carried.
 
-mod chat;
+mod carrier;
+mod nobody;
 mod prepare;
+mod providers;
 mod rehearsal;
 mod sink;
 
@@ -15,7 +17,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hostler_core::model::{ModelRef, ModelRequest, Preparation, PrepareError};
 use hostler_core::prompt::Terms;
 
-pub use chat::Endpoint;
+pub use providers::Endpoints;
 pub use sink::Sink;
 
 /// Something that answers model requests.
@@ -36,8 +38,9 @@ pub struct Models {
 }
 
 struct Shared {
-    endpoint: Endpoint,
-    chat: Arc<chat::Chat>,
+    endpoints: Endpoints,
+    /// Who carries to each provider, by its name.
+    carriers: BTreeMap<&'static str, Arc<carrier::Carrier>>,
     /// Scenarios by the name under which they were asked for, as they were when their run was prepared.
     rehearsals: Mutex<BTreeMap<String, Arc<rehearsal::Rehearsal>>>,
 }
@@ -49,10 +52,15 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Models {
-    /// The models that can be asked at that endpoint, and the rehearsal model.
-    pub fn new(endpoint: Endpoint) -> Self {
-        let chat = Arc::new(chat::Chat::new(endpoint.clone()));
-        Self { shared: Arc::new(Shared { endpoint, chat, rehearsals: Mutex::default() }) }
+    /// The models that can be asked at those endpoints, and the rehearsal model. `connect` is how long connecting to an
+    /// endpoint may take, in milliseconds.
+    pub fn new(endpoints: Endpoints, connect: u64) -> Self {
+        let connect = std::time::Duration::from_millis(connect);
+        let carriers = endpoints.iter().map(|endpoint| {
+            (endpoint.provider.name, Arc::new(carrier::Carrier::new(endpoint.clone(), connect)))
+        });
+        let carriers = carriers.collect();
+        Self { shared: Arc::new(Shared { endpoints, carriers, rehearsals: Mutex::default() }) }
     }
 
     /// Finds out what a run on those terms needs. `root` is where its tools work.
@@ -68,9 +76,14 @@ impl Models {
     /// Who answers for that model.
     pub fn get(&self, model: &ModelRef) -> Arc<dyn Model> {
         let rehearsals = self.shared.rehearsals.lock().unwrap_or_else(PoisonError::into_inner);
-        match rehearsals.get(&model.model) {
-            Some(rehearsal) if model.provider == prepare::REHEARSAL => rehearsal.clone(),
-            _ => self.shared.chat.clone(),
+        if model.provider == prepare::REHEARSAL
+            && let Some(rehearsal) = rehearsals.get(&model.model)
+        {
+            return rehearsal.clone();
+        }
+        match self.shared.carriers.get(model.provider.as_str()) {
+            Some(carrier) => carrier.clone(),
+            None => Arc::new(nobody::Nobody(model.clone())),
         }
     }
 

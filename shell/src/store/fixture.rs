@@ -78,7 +78,14 @@ pub(super) fn attempt_failed(session: &str, turn: u32, message: u64) -> Entry {
     let message = MessageId(message);
     entry(
         session,
-        Record::AttemptFailed { attempt, message, error, usage: Usage::default(), retry_after: None },
+        Record::AttemptFailed {
+            attempt,
+            message,
+            error,
+            usage: Usage::default(),
+            too_long: false,
+            retry_after: None,
+        },
     )
 }
 

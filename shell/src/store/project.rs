@@ -202,7 +202,7 @@ impl Row<'_> {
         let mut find = self.write.prepare_cached("SELECT totals FROM sessions WHERE key = ?1")?;
         let found: String = find.query_row([self.session], |row| row.get(0))?;
         let mut totals = from_json("totals", &found)?;
-        add(&mut totals, more);
+        hostler_core::session::add_totals(&mut totals, more);
         self.run_sql(
             "UPDATE sessions SET totals = ?2 WHERE key = ?1",
             params![self.session, to_json("totals", &totals)?],
@@ -229,27 +229,6 @@ impl Row<'_> {
             [self.session, run_seq],
         )?;
         Ok(())
-    }
-}
-
-/// The context is that of the run that ended last; all else is a sum.
-fn add(totals: &mut Totals, more: &Totals) {
-    totals.usage.add(&more.usage);
-    totals.context = more.context;
-    totals.cost = match (totals.cost, more.cost) {
-        (Some(a), Some(b)) => Some(a.saturating_add(b)),
-        (a, b) => a.or(b),
-    };
-    let tools = &mut totals.tools;
-    for (sum, n) in [
-        (&mut totals.steps, more.steps),
-        (&mut totals.attempts, more.attempts),
-        (&mut tools.ok, more.tools.ok),
-        (&mut tools.failed, more.tools.failed),
-        (&mut tools.denied, more.tools.denied),
-        (&mut tools.cancelled, more.tools.cancelled),
-    ] {
-        *sum = sum.saturating_add(n);
     }
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod sessions;
 use std::io::Write;
 use std::process::ExitCode;
 
+use hostler_core::client::quiet_json;
 use hostler_core::protocol::{Query, Reply, Request};
 use hostler_shell::clock::Clock;
 use hostler_shell::door::Door;
@@ -42,7 +43,7 @@ fn print(text: &str) -> Result<(), Failure> {
 /// One JSON object in a line.
 fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string(value).map_err(Failure::error)?;
-    Ok(text + "\n")
+    Ok(quiet_json(&text) + "\n")
 }
 
 /// What a reply that does not fit its query is.

@@ -6,7 +6,7 @@ mod replies;
 mod signals;
 
 use std::collections::VecDeque;
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -52,6 +52,8 @@ struct Run {
     signals: Signals,
     output: Output,
     queue: VecDeque<String>,
+    errors: Output,
+    told: VecDeque<String>,
     door: Option<InProcess>,
     replies: Replies,
     events: Option<Subscription>,
@@ -78,8 +80,10 @@ impl Run {
             clock,
             place,
             signals,
-            output: Output::start(),
+            output: Output::start(std::io::stdout()),
             queue: VecDeque::new(),
+            errors: Output::start(std::io::stderr()),
+            told: VecDeque::new(),
             door: None,
             replies: Replies::default(),
             events: None,
@@ -91,13 +95,14 @@ impl Run {
         self.feed(Input::Begin).await;
         let mut prompt = prompt::read(args.prompt, args.stdin);
         while self.code.is_none() {
-            let room = self.output.ready();
+            let (room, room_for_errors) = (self.output.ready(), self.errors.ready());
             let woken = tokio::select! {
                 biased;
                 signal = self.signals.next() => Woken::Input(Input::Signal(signal)),
                 () = self.output.closed() => Woken::Input(Input::OutputClosed),
                 () = wait(&self.clock, self.machine.deadline()) => Woken::Input(Input::Tick),
                 () = room, if !self.queue.is_empty() => Woken::Written,
+                () = room_for_errors, if !self.told.is_empty() => Woken::Written,
                 reply = self.replies.next() => answered(reply),
                 (text, warning) = prompt.ready() => Woken::Input(Input::Ready { text, warning }),
                 event = next(&mut self.events), if self.queue.len() < QUEUED => match event {
@@ -121,24 +126,17 @@ impl Run {
             match effect {
                 Effect::Request(request) => self.request(*request).await,
                 Effect::Out(text) => self.queue.push_back(text),
-                Effect::Err(text) => {
-                    // With standard error gone there is nobody to tell.
-                    let _ = std::io::stderr().write_all(text.as_bytes());
-                }
+                Effect::Err(text) => self.told.push_back(text),
                 Effect::Exit(code) => self.code = Some(code),
             }
         }
         self.write();
     }
 
-    /// Hands over what the writer has room for.
+    /// Hands over what the writers have room for.
     fn write(&mut self) {
-        while let Some(text) = self.queue.pop_front() {
-            if let Some(text) = self.output.offer(text) {
-                self.queue.push_front(text);
-                return;
-            }
-        }
+        hand_over(&mut self.queue, &self.output);
+        hand_over(&mut self.told, &self.errors);
     }
 
     /// Asks at the door, which is opened for the first request: what is printed before needs no workspace.
@@ -161,32 +159,70 @@ impl Run {
         Ok(())
     }
 
-    /// Says what is left to say and lets everything end, within the bound that a signal sets.
+    /// Says what is left to say and lets everything end, within the bound that a signal sets, also one that comes now.
     async fn finish(mut self) -> u8 {
-        let said = match self.machine.must_end_by() {
-            // A reader that takes nothing is not waited for; whether it is gone is not known then.
-            Some(at) => {
-                tokio::time::timeout_at(self.clock.instant(at), self.say_rest()).await.unwrap_or(true)
+        let said = loop {
+            let until = self.machine.must_end_by().map(|at| self.clock.instant(at));
+            let (output, queue) = (&mut self.output, &mut self.queue);
+            let woken = tokio::select! {
+                biased;
+                signal = self.signals.next() => Err(signal),
+                // A reader that takes nothing is not waited for; whether it is gone is not known then.
+                () = until_then(until) => Ok(true),
+                said = say_rest(output, queue) => Ok(said),
+            };
+            match woken {
+                Ok(said) => break said,
+                Err(signal) => self.feed(Input::Signal(signal)).await,
             }
-            None => self.say_rest().await,
         };
         if !said {
             self.feed(Input::OutputClosed).await;
         }
-        if let Some(door) = &self.door {
-            // What does not end in time goes with the process.
-            let _ = tokio::time::timeout(CLOSING, door.close()).await;
-        }
+        self.close().await;
         self.code.unwrap_or(1)
     }
 
-    /// Writes what is left; says whether all of it is written.
-    async fn say_rest(&mut self) -> bool {
-        while !self.queue.is_empty() {
-            self.output.ready().await;
-            self.write();
+    /// Lets what is under way end; what does not end in time goes with the process.
+    async fn close(&mut self) {
+        let most = tokio::time::Instant::now() + CLOSING;
+        let until = self.machine.must_end_by().map_or(most, |at| self.clock.instant(at).min(most));
+        let (errors, told) = (&mut self.errors, &mut self.told);
+        let closing = async {
+            // With standard error gone there is nobody to tell.
+            say_rest(errors, told).await;
+            if let Some(door) = &self.door {
+                door.close().await;
+            }
+        };
+        // A door that does not close in time is left open.
+        let _ = tokio::time::timeout_at(until, closing).await;
+    }
+}
+
+/// Hands over what a writer has room for.
+fn hand_over(queue: &mut VecDeque<String>, output: &Output) {
+    while let Some(text) = queue.pop_front() {
+        if let Some(text) = output.offer(text) {
+            queue.push_front(text);
+            return;
         }
-        self.output.finish().await
+    }
+}
+
+/// Writes what is left; says whether all of it is written.
+async fn say_rest(output: &mut Output, queue: &mut VecDeque<String>) -> bool {
+    while !queue.is_empty() {
+        output.ready().await;
+        hand_over(queue, output);
+    }
+    output.finish().await
+}
+
+async fn until_then(until: Option<tokio::time::Instant>) {
+    match until {
+        Some(until) => tokio::time::sleep_until(until).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Standard output, written on a thread of its own: a reader that is slow is waited for without anything else having
-//! to wait, and one that is gone is noticed.
+//! Standard output and standard error, each written on a thread of its own: a reader that is slow is waited for without
+//! anything else having to wait, and one that is gone is noticed.
 
 use std::io::Write;
 
@@ -24,12 +24,13 @@ enum Ended {
 }
 
 impl Output {
-    pub(super) fn start() -> Self {
+    /// Starts a writer. `out` is what it writes to.
+    pub(super) fn start(out: impl Write + Send + 'static) -> Self {
         let (pieces, receiver) = mpsc::channel(UNDER_WAY);
         let (said, ended) = oneshot::channel();
         std::thread::spawn(move || {
             // Whoever started the writer may be gone.
-            let _ = said.send(write(receiver));
+            let _ = said.send(write(out, receiver));
         });
         Self { pieces: Some(pieces), ended, over: false }
     }
@@ -63,19 +64,19 @@ impl Output {
         }
     }
 
-    /// Waits until all is written, or cannot be; says whether it is.
+    /// Waits until all is written, or cannot be; says whether it is. May be given up and asked again.
     pub(super) async fn finish(&mut self) -> bool {
         self.pieces = None;
         if self.over {
             return false;
         }
+        let ended = (&mut self.ended).await;
         self.over = true;
-        matches!((&mut self.ended).await, Ok(Ended::Written))
+        matches!(ended, Ok(Ended::Written))
     }
 }
 
-fn write(mut pieces: mpsc::Receiver<String>) -> Ended {
-    let mut out = std::io::stdout();
+fn write(mut out: impl Write, mut pieces: mpsc::Receiver<String>) -> Ended {
     while let Some(piece) = pieces.blocking_recv() {
         if out.write_all(piece.as_bytes()).and_then(|()| out.flush()).is_err() {
             return Ended::Failed;

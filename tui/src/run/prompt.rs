@@ -2,6 +2,7 @@
 
 use std::io::{IsTerminal, Read};
 
+use hostler_core::prompt::PROMPT_BYTES;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::sync::oneshot;
 
@@ -37,10 +38,11 @@ pub(super) fn read(words: Vec<String>, stdin: bool) -> Reading {
 
 fn gather(words: String, wants: bool) -> (String, Option<String>) {
     let stdin = std::io::stdin();
-    if !wants && (stdin.is_terminal() || words.trim().is_empty() && !has_input(&stdin)) {
+    if !wants && stdin.is_terminal() {
         return (words, None);
     }
-    if !wants && !has_input(&stdin) {
+    // Without words what is piped in is the prompt, and is waited for.
+    if !wants && !words.trim().is_empty() && !has_input(&stdin) {
         let text = "Standard input is open and silent, so it was not read; use --stdin to wait for it.";
         return (words, Some(text.to_owned()));
     }
@@ -56,9 +58,10 @@ fn has_input(stdin: &std::io::Stdin) -> bool {
     poll(&mut fds, Some(&SILENCE)).map_or(true, |ready| ready > 0)
 }
 
-fn slurp(mut stdin: std::io::Stdin) -> std::io::Result<String> {
+fn slurp(stdin: std::io::Stdin) -> std::io::Result<String> {
     let mut bytes = Vec::new();
-    stdin.read_to_end(&mut bytes)?;
+    // One byte too many is enough for the prompt to be refused.
+    stdin.take(PROMPT_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -31,8 +31,13 @@ impl Headless {
                 let terminal = self.unrecorded(now, RunStatus::Error, Reason::Storage, &message);
                 self.finish(now, terminal, out);
             }
-            // In process nothing is cut off; over a connection the link resumes before we see it.
-            Event::Notice(Notice::CutOff) | Event::Resync { .. } => {}
+            // What happened to the run cannot be learned from another log.
+            Event::Resync { .. } => {
+                let message =
+                    "The log was replaced during the run; see what is there with `hostler sessions list`.";
+                let terminal = self.unrecorded(now, RunStatus::Error, Reason::Storage, message);
+                self.finish(now, terminal, out);
+            }
         }
     }
 

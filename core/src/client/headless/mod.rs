@@ -180,7 +180,7 @@ impl Machine for Headless {
 
     fn handle(&mut self, now: Timestamp, input: Input, out: &mut Effects<Effect>) {
         if self.phase == Phase::Over {
-            return self.after_the_end(&input, out);
+            return self.after_the_end(now, &input, out);
         }
         match input {
             Input::Begin => self.begin(now, out),

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::super::lines::{self, Place};
 use super::super::{exit_code, text};
-use super::{Effect, Format, Headless, Input, Phase, cancelled_status};
+use super::{Effect, Format, Headless, Input, Phase, SETTLE, Signal, cancelled_status};
 use crate::machine::Effects;
 use crate::protocol::EventId;
 use crate::record::{Reason, RunFinished, RunStatus};
@@ -16,10 +16,24 @@ use crate::time::Timestamp;
 impl Headless {
     /// Nothing happens any more, except that what was printed last may not have been delivered: whoever asked must not
     /// take that for success.
-    pub(super) fn after_the_end(&mut self, input: &Input, out: &mut Effects<Effect>) {
-        if *input == Input::OutputClosed && !self.closed {
-            self.closed = true;
-            out.push(Effect::Exit(exit_code(RunStatus::Cancelled, Reason::OutputClosed)));
+    pub(super) fn after_the_end(&mut self, now: Timestamp, input: &Input, out: &mut Effects<Effect>) {
+        match input {
+            Input::OutputClosed if !self.closed => {
+                self.closed = true;
+                out.push(Effect::Exit(exit_code(RunStatus::Cancelled, Reason::OutputClosed)));
+            }
+            // A reader that takes nothing is then not waited for any longer than a signal allows, and after a second
+            // one not at all.
+            Input::Signal(_) if self.ending.is_none() => self.ending = Some((Reason::User, now.plus(SETTLE))),
+            Input::Signal(Signal::Interrupt) => self.ending = Some((Reason::User, Timestamp::from_millis(0))),
+            Input::OutputClosed
+            | Input::Signal(_)
+            | Input::Begin
+            | Input::Ready { .. }
+            | Input::Reply(_)
+            | Input::Unavailable(_)
+            | Input::Event(_)
+            | Input::Tick => {}
         }
     }
 

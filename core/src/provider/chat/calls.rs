@@ -25,11 +25,6 @@ pub(super) struct Calls {
 }
 
 impl Calls {
-    /// Whether there is none.
-    pub(super) fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
     /// All of them.
     pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut PartialCall> {
         self.list.iter_mut()

@@ -10,11 +10,11 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::Serialize;
-use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 use crate::content::{Attachment, Block, ToolCall, text_of};
 use crate::model::{CallResult, Item, ModelRequest, ToolSpec};
+use crate::provider::lawful::{self, Shown};
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -80,7 +80,7 @@ struct Call<'a> {
 
 #[derive(Serialize)]
 struct Function<'a> {
-    name: &'a str,
+    name: Cow<'a, str>,
     arguments: &'a str,
 }
 
@@ -160,29 +160,20 @@ impl<'a> Content<'a> {
     }
 }
 
-/// A picture as a picture, a text as a text, and word of what this protocol cannot carry.
 fn part(file: &Attachment) -> Part<'_> {
-    let Attachment { name, media_type, data } = file;
-    if media_type.starts_with("image/") {
-        return Part::ImageUrl { image_url: ImageUrl { url: format!("data:{media_type};base64,{data}") } };
+    match lawful::shown(file, &lawful::PICTURES) {
+        Shown::Image(media_type, data) => {
+            Part::ImageUrl { image_url: ImageUrl { url: format!("data:{media_type};base64,{data}") } }
+        }
+        Shown::Text(text) => Part::Text { text: text.into() },
     }
-    let text = if media_type.starts_with("text/") {
-        format!("{name}:\n{data}")
-    } else {
-        format!("({name} is attached but cannot be shown to you: it is {media_type}.)")
-    };
-    Part::Text { text: text.into() }
 }
 
 /// Adds an answer and what came of its calls. A call without a result is left out, and so is an answer that says
 /// nothing: both would be refused.
 fn assistant<'a>(blocks: &'a [Block], next: Option<&'a Item>, out: &mut Vec<Message<'a>>) {
-    let results: &[CallResult] = match next {
-        Some(Item::Results(results)) => results,
-        _ => &[],
-    };
     let calls = blocks.iter().filter_map(|block| match block {
-        Block::Call(call) => Some((call, results.iter().find(|result| result.call == call.id)?)),
+        Block::Call(call) => Some((call, lawful::result_of(call, next)?)),
         Block::Text(_) | Block::Reasoning(_) => None,
     });
     let answered: Vec<_> = calls.collect();
@@ -196,20 +187,13 @@ fn assistant<'a>(blocks: &'a [Block], next: Option<&'a Item>, out: &mut Vec<Mess
 }
 
 fn wire_call<'a>(call: &'a ToolCall, result: &'a CallResult) -> Call<'a> {
-    let function = Function { name: &call.name, arguments: arguments(&call.input) };
+    let function =
+        Function { name: lawful::tool_name(&call.name), arguments: lawful::arguments(&call.input) };
     Call { id: &result.wire_id, r#type: "function", function }
 }
 
 fn wire_result(result: &CallResult) -> Message<'_> {
-    let text = &result.outcome.text;
-    let content = if text.is_empty() { "(no output)" } else { text };
-    Message::Tool { tool_call_id: &result.wire_id, content }
-}
-
-/// What a model wrote as arguments, word for word if that is an object: servers parse it, and refuse all else.
-fn arguments(input: &str) -> &str {
-    let object = input.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(input).is_ok();
-    if object { input } else { "{}" }
+    Message::Tool { tool_call_id: &result.wire_id, content: lawful::result_text(result) }
 }
 
 fn tool(spec: &ToolSpec) -> Tool<'_> {

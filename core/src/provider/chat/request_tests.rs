@@ -1,64 +1,9 @@
 //! Requests and the bodies that they must become, word for word.
 
 use super::*;
-use crate::content::{Reasoning, ToolOutcome, ToolStatus};
-use crate::ids::{CallId, StepId, TurnId};
-use crate::model::ModelRef;
-
-fn id(call: u32) -> CallId {
-    CallId { step: StepId { turn: TurnId(1), step: 1 }, call }
-}
-
-fn user(text: &str) -> Item {
-    Item::User { text: text.into(), media: Vec::new() }
-}
-
-fn attached(text: &str, media: &[(&str, &str, &str)]) -> Item {
-    let file = |(name, media_type, data): &(&str, &str, &str)| Attachment {
-        name: (*name).into(),
-        media_type: (*media_type).into(),
-        data: (*data).into(),
-    };
-    Item::User { text: text.into(), media: media.iter().map(file).collect() }
-}
-
-fn said(text: &str) -> Block {
-    Block::Text(text.into())
-}
-
-fn call(number: u32, name: &str, input: &str) -> Block {
-    Block::Call(ToolCall {
-        id: id(number),
-        provider_id: "the provider's".into(),
-        name: name.into(),
-        input: input.into(),
-        opaque: None,
-        outcome: None,
-    })
-}
-
-fn assistant(blocks: &[Block]) -> Item {
-    Item::Assistant { model: ModelRef { provider: "p".into(), model: "m".into() }, blocks: blocks.to_vec() }
-}
-
-fn results(list: &[(u32, &str, &str)]) -> Item {
-    let result = |(number, wire_id, text): &(u32, &str, &str)| CallResult {
-        call: id(*number),
-        wire_id: (*wire_id).into(),
-        name: "ls".into(),
-        outcome: ToolOutcome::text(ToolStatus::Ok, *text),
-    };
-    Item::Results(list.iter().map(result).collect())
-}
-
-fn request(system: &str, items: &[Item]) -> ModelRequest {
-    ModelRequest {
-        model: ModelRef { provider: "p".into(), model: "m".into() },
-        system: system.into(),
-        tools: Vec::new(),
-        items: items.to_vec(),
-    }
-}
+use crate::provider::fixture::{
+    assistant, attached, call, request, results, said, thought, tool as spec, user,
+};
 
 /// The messages that the items become, without what is the same in every body.
 #[track_caller]
@@ -71,13 +16,7 @@ fn check(items: &[Item], messages: &str) {
 fn a_whole_body() {
     let mut request = request("Be brief.", &[user("Hi \"you\"\n")]);
     let schema = r#"{"type":"object", "properties":{"z":{"type":"string"},"a":{"type":"number"}}}"#;
-    request.tools = [("ls", schema), ("odd", "not JSON")]
-        .map(|(name, schema)| ToolSpec {
-            name: name.into(),
-            description: "Lists.".into(),
-            schema: schema.into(),
-        })
-        .to_vec();
+    request.tools = vec![spec("ls", schema), spec("odd", "not JSON")];
     let expected = [
         r#"{"model":"m","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi \"you\"\n"}],"#,
         r#""tools":[{"type":"function","function":{"name":"ls","description":"Lists.","parameters":"#,
@@ -90,9 +29,8 @@ fn a_whole_body() {
 
 #[test]
 fn an_answer_keeps_its_text_and_loses_its_thoughts() {
-    let thought = Block::Reasoning(Reasoning { text: "Hm.".into(), opaque: None });
     check(
-        &[user("a"), assistant(&[thought, said("b"), said("c")]), user("d")],
+        &[user("a"), assistant(&[thought("Hm.", None), said("b"), said("c")]), user("d")],
         r#"{"role":"user","content":"a"},{"role":"assistant","content":"bc"},{"role":"user","content":"d"}"#,
     );
 }
@@ -113,23 +51,6 @@ fn calls_and_results_go_by_their_wire_ids_in_the_order_of_the_calls() {
             r#"{"role":"tool","tool_call_id":"w2","content":"two"}"#,
         ),
     );
-}
-
-#[test]
-fn arguments_are_an_object_or_none() {
-    for (input, expected) in [
-        ("", "{}"),
-        (" \n", "{}"),
-        ("{", "{}"),
-        ("{} x", "{}"),
-        ("[1]", "{}"),
-        ("\"a\"", "{}"),
-        ("null", "{}"),
-        (" { \"a\" : 1 } ", " { \"a\" : 1 } "),
-        (r#"{"a":1,"a":2}"#, r#"{"a":1,"a":2}"#),
-    ] {
-        assert_eq!(arguments(input), expected, "{input:?}");
-    }
 }
 
 #[test]

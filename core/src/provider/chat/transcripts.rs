@@ -4,39 +4,8 @@ use std::fmt::Write;
 
 use proptest::prelude::*;
 
-use super::ChatDecoder;
-use crate::model::{CallErrorKind, ModelEvent};
-use crate::provider::tests::split;
-
-/// An event in a few characters.
-fn show(event: &ModelEvent) -> String {
-    match event {
-        ModelEvent::Text { block, text } => format!("{block} text {text}"),
-        ModelEvent::Reasoning { block, text } => format!("{block} thought {text}"),
-        ModelEvent::Call { block, id, name } => format!("{block} call {name} {id}"),
-        ModelEvent::Input { block, text } => format!("{block} input {text}"),
-        ModelEvent::Usage(u) => {
-            format!("usage {} {} {} {} {}", u.input, u.output, u.cache_read, u.cache_write, u.reasoning)
-        }
-        ModelEvent::Finished(reason) => format!("finished {reason:?}"),
-        ModelEvent::Failed(error) => match &error.kind {
-            CallErrorKind::Stream { code } => format!("failed stream {code}: {}", error.message),
-            kind => format!("failed {kind:?}"),
-        },
-        other => format!("{other:?}"),
-    }
-}
-
-fn decode<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
-    let (mut decoder, mut out) = (ChatDecoder::default(), Vec::new());
-    for chunk in chunks {
-        decoder.push(chunk, &mut out);
-    }
-    decoder.end(&mut out);
-    decoder.end(&mut out);
-    decoder.push(b"data: [DONE]\n\n", &mut out);
-    out.iter().map(show).collect()
-}
+use super::decoder;
+use crate::provider::fixture::streams::{self, Transcript, check_one_end, decode};
 
 /// A stream whose events have that data.
 fn stream(data: &[&str]) -> String {
@@ -53,12 +22,6 @@ fn deltas(deltas: &[&str]) -> String {
     let mut data: Vec<&str> = chunks.iter().map(String::as_str).collect();
     data.extend([r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#, "[DONE]"]);
     stream(&data)
-}
-
-struct Transcript {
-    name: &'static str,
-    stream: String,
-    events: &'static [&'static str],
 }
 
 const OPENAI: &[&str] = &[
@@ -329,34 +292,19 @@ fn all() -> Vec<Transcript> {
 }
 
 #[test]
-fn streams_become_these_events() {
-    for Transcript { name, stream, events } in all() {
-        assert_eq!(decode([stream.as_bytes()]), events, "{name}");
-    }
-}
-
-#[test]
 fn a_line_without_end_is_refused() {
     let chunk = vec![b'x'; 1024 * 1024];
-    assert_eq!(decode(core::iter::repeat_n(&chunk[..], 17)), ["failed Protocol"]);
+    assert_eq!(decode(decoder(), core::iter::repeat_n(&chunk[..], 17)), ["failed Protocol"]);
 }
 
 proptest! {
     #[test]
-    fn any_split_becomes_the_same_events(sizes in prop::collection::vec(1usize..50, 1..20)) {
-        for Transcript { name, stream, events } in all() {
-            prop_assert_eq!(decode(split(stream.as_bytes(), &sizes)), events, "{}", name);
-        }
+    fn streams_become_these_events_however_they_are_split(sizes in prop::collection::vec(1usize..50, 1..20)) {
+        streams::check(decoder, &all(), &sizes);
     }
 
     #[test]
-    fn whatever_comes_there_is_one_end(bytes in prop::collection::vec(any::<u8>(), 0..200), cut: prop::sample::Index) {
-        let mut stream = stream(OPENAI_CALLS).into_bytes();
-        let at = cut.index(stream.len());
-        stream.splice(at..at, bytes);
-        let events = decode([&stream[..]]);
-        let ends = events.iter().filter(|event| event.starts_with("finished") || event.starts_with("failed")).count();
-        prop_assert_eq!(ends, 1);
-        prop_assert!(events.last().is_some_and(|event| event.starts_with('f')));
+    fn whatever_comes_there_is_one_end(bytes in prop::collection::vec(any::<u8>(), 0..200), at: usize) {
+        check_one_end(decoder(), &stream(OPENAI_CALLS), bytes, at);
     }
 }

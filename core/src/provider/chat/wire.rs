@@ -10,6 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::content::Usage;
+use crate::provider::lenient::count;
 
 /// One chunk.
 #[derive(Deserialize)]
@@ -94,22 +95,6 @@ impl<'de> Deserialize<'de> for Arguments {
     }
 }
 
-/// A string; empty for anything else.
-pub(super) fn text(value: Value) -> String {
-    match value {
-        Value::String(text) => text,
-        _ => String::new(),
-    }
-}
-
-/// An id, which may be a number.
-pub(super) fn id(value: Value) -> String {
-    match value {
-        Value::Number(number) => number.to_string(),
-        other => text(other),
-    }
-}
-
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct UsageWire {
@@ -152,10 +137,6 @@ pub(super) fn usage(raw: &RawValue) -> Option<Usage> {
     }
     let input = prompt.saturating_sub(cache_read).saturating_sub(cache_write);
     Some(Usage { input, output, cache_read, cache_write, reasoning })
-}
-
-fn count(tokens: Option<f64>) -> u64 {
-    tokens.unwrap_or(0.0) as u64
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! Prompts that come while a turn is under way: they join it, or wait for a turn of their own.
 
-use crate::content::MessageBody;
+use crate::content::{ErrorClass, ErrorInfo, MessageBody};
+use crate::ids::{PromptId, RequestId};
 use crate::model::Item;
 use crate::prompt::Delivery;
 use crate::record::{Record, RunStatus};
 use crate::rig::Rig;
+use crate::session::{Decisions, Durable, Input, Session, Settings};
+use crate::time::Timestamp;
 use crate::rig::words::{broken, delivered, headless, prompt, run, session, stop, text};
 
 /// What the user has said in a request, one item each.
@@ -188,4 +191,27 @@ fn clearing_leaves_alone_what_is_still_prepared() {
     assert!(rig.clear_queue().0.is_empty());
     rig.prepared("a");
     assert!(rig.ended("a").is_none());
+}
+
+/// Many prompts whose runs can all not be prepared, which is found out of the first one last.
+fn many_failures() {
+    let mut alone = Session::new(Durable::new(session()), Settings::default());
+    let (now, mut out) = (Timestamp::from_millis(0), Decisions::default());
+    let ids: Vec<_> = (0..2_000).map(|number| format!("p{number}")).collect();
+    for id in &ids {
+        let prompt = Box::new(run(id, "Do it."));
+        alone.decide(now, Input::Submit { to: RequestId(1), prompt }, &mut out);
+    }
+    for id in ids.iter().rev() {
+        let result = Box::new(Err(ErrorInfo::new(ErrorClass::NoProvider, "there is none")));
+        alone.decide(now, Input::Prepared { prompt: PromptId::new(id), result }, &mut out);
+    }
+    assert!(alone.is_idle());
+}
+
+#[test]
+fn however_many_runs_fail_one_after_the_other_a_small_stack_is_enough() {
+    let small = std::thread::Builder::new().stack_size(128 << 10);
+    let thread = small.spawn(many_failures).expect("there is room for a thread");
+    thread.join().expect("they all end");
 }

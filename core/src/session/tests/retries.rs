@@ -142,7 +142,7 @@ fn what_the_attempt_used_that_ended_the_turn_is_counted_once() {
 fn every_wait_for_a_provider_has_an_end() {
     let mut rig = Rig::new();
     rig.enter(prompt("p", "Talk."));
-    assert_eq!(rig.deadline(), Some((rig.now.plus(10_000), Deadline::Connect)));
+    assert_eq!(rig.deadline(), Some((rig.now.plus(310_000), Deadline::Connect)));
     let batch = rig.tick();
     assert_eq!(batch.asks(), ["stop calling t1.s1.a1"]);
     assert_eq!(batch.kinds(), ["AttemptFailed"]);

@@ -1,4 +1,4 @@
-//! What a provider says when it refuses: error bodies in all the shapes that compatible servers give them.
+//! What a provider says when it refuses: error bodies in all the shapes that providers and compatible servers give them.
 //!
 //! Only reads what was said. Which class of error that is, and whether to try again, is decided elsewhere.
 
@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
+use super::excerpt::{MESSAGE, one_line};
+use super::retry;
 use crate::model::{CallError, CallErrorKind};
-use crate::provider::excerpt::{MESSAGE, one_line};
-use crate::provider::retry;
 
 /// What was reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

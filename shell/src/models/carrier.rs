@@ -1,0 +1,247 @@
+//! Carries requests to providers over HTTP and their answers back, whatever the protocol: both are written and read in
+//! the core.
+
+use std::pin::Pin;
+use std::sync::OnceLock;
+use std::task::Poll;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use hostler_core::model::{CallError, CallErrorKind, ModelEvent, ModelRequest, join_adjacent};
+use hostler_core::provider::refusal::error_from_response;
+use hostler_core::provider::stream::Decoder;
+use hostler_core::provider::wire::Post;
+use reqwest::header::HeaderValue;
+
+use super::providers::Endpoint;
+use super::{Model, Sink};
+
+/// How many bytes of an error's body are read.
+const ERROR_BYTES: usize = 64 << 10;
+
+/// How many bytes of a stream are taken in before what they say is passed on.
+const READ_BYTES: usize = 64 << 10;
+
+/// How often the task that reads a connection is given a chance to bring more.
+const CHANCES: u32 = 2;
+
+/// Carries to one endpoint.
+pub(super) struct Carrier {
+    endpoint: Endpoint,
+    connect: Duration,
+    client: OnceLock<Result<reqwest::Client, String>>,
+}
+
+impl Model for Carrier {
+    fn call(
+        &self,
+        request: ModelRequest,
+        _attempt: u32,
+        sink: Sink,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let protocol = self.endpoint.provider.protocol;
+        let post = self.request(&request);
+        Box::pin(async move {
+            let end = match post {
+                Ok(post) => exchange(post, protocol.decoder(), &sink).await,
+                Err(error) => Err(error),
+            };
+            if let Err(error) = end {
+                sink.say(ModelEvent::Failed(error)).await;
+            }
+        })
+    }
+}
+
+impl Carrier {
+    /// `connect` is how long connecting may take.
+    pub(super) fn new(endpoint: Endpoint, connect: Duration) -> Self {
+        Self { endpoint, connect, client: OnceLock::new() }
+    }
+
+    fn request(&self, request: &ModelRequest) -> Result<reqwest::RequestBuilder, CallError> {
+        let Endpoint { provider, key, .. } = &self.endpoint;
+        let post = provider.protocol.post(self.endpoint.base_url(), key.as_deref(), request);
+        let client = self.client.get_or_init(|| client(&post.url, self.connect)).as_ref();
+        let client = client.map_err(|why| error(CallErrorKind::Protocol, why))?;
+        build(client, post).ok_or_else(|| {
+            let variable = provider.key_variable;
+            let message = format!("The key in {variable} has characters that no key has; copy it again.");
+            error(CallErrorKind::Credentials, &message)
+        })
+    }
+}
+
+/// The request to be posted; none if the key cannot stand in a header.
+fn build(client: &reqwest::Client, post: Post) -> Option<reqwest::RequestBuilder> {
+    let Post { url, headers, key, body } = post;
+    let mut builder =
+        client.post(url).header("content-type", "application/json").header("accept", "text/event-stream");
+    for (name, value) in headers {
+        builder = builder.header(name, value);
+    }
+    if let Some((name, value)) = key {
+        let mut value = HeaderValue::from_str(&value).ok()?;
+        value.set_sensitive(true);
+        builder = builder.header(name, value);
+    }
+    Some(builder.body(body))
+}
+
+/// A client for that URL. Reading the platform's certificates takes longer than all the rest of a start, so it is done
+/// only for a URL that needs them. Servers nearby close idle connections without a word, and a new one costs nothing
+/// there; so only the others are kept.
+fn client(url: &str, connect: Duration) -> Result<reqwest::Client, String> {
+    // A second installation is refused, which is what is wanted.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let mut builder = reqwest::Client::builder()
+        .user_agent(concat!("hostler/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(connect)
+        // A key is for the server that it was given for, and for no other.
+        .redirect(reqwest::redirect::Policy::none());
+    if url.starts_with("http://") {
+        builder = builder.tls_certs_only([]).pool_max_idle_per_host(0);
+    }
+    builder.build().map_err(describe)
+}
+
+async fn exchange(
+    request: reqwest::RequestBuilder,
+    decoder: Box<dyn Decoder>,
+    sink: &Sink,
+) -> Result<(), CallError> {
+    let response = request.send().await.map_err(unreachable_error)?;
+    if !response.status().is_success() {
+        return Err(refused(response).await);
+    }
+    sink.say(ModelEvent::Connected).await;
+    follow(response, decoder, sink).await
+}
+
+/// Passes the stream on until the answer is complete, broken or over.
+async fn follow(
+    mut response: reqwest::Response,
+    mut decoder: Box<dyn Decoder>,
+    sink: &Sink,
+) -> Result<(), CallError> {
+    loop {
+        let (events, broken) = read(&mut response, &mut *decoder).await;
+        for event in join_adjacent(events) {
+            let last = matches!(event, ModelEvent::Finished(_) | ModelEvent::Failed(_));
+            let event = match (event, &broken) {
+                (ModelEvent::Failed(failed), Some(why)) if failed.kind == CallErrorKind::Truncated => {
+                    ModelEvent::Failed(error(CallErrorKind::Truncated, why))
+                }
+                (event, _) => event,
+            };
+            sink.say(event).await;
+            if last {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Waits for more of the stream and takes in all that has come, within limits; also says why there will be no more, if
+/// the connection broke.
+async fn read(
+    response: &mut reqwest::Response,
+    decoder: &mut dyn Decoder,
+) -> (Vec<ModelEvent>, Option<String>) {
+    let mut events = Vec::new();
+    let mut next = Some(response.chunk().await);
+    let mut bytes = 0;
+    while let Some(chunk) = next {
+        match chunk {
+            Ok(Some(chunk)) => {
+                bytes += chunk.len();
+                decoder.push(&chunk, &mut events);
+            }
+            Ok(None) => {
+                decoder.end(&mut events);
+                break;
+            }
+            Err(error) => {
+                decoder.end(&mut events);
+                return (events, Some(describe(error)));
+            }
+        }
+        next = if bytes < READ_BYTES { at_hand(response).await } else { None };
+    }
+    (events, None)
+}
+
+/// The next chunk if it has come already. The connection is read by a task of its own, a chunk at a time, so that task
+/// is given a chance.
+async fn at_hand(response: &mut reqwest::Response) -> Option<reqwest::Result<Option<bytes::Bytes>>> {
+    for _ in 0..CHANCES {
+        let chunk = tokio::select! {
+            biased;
+            chunk = response.chunk() => Some(chunk),
+            () = others_first() => None,
+        };
+        if chunk.is_some() {
+            return chunk;
+        }
+    }
+    None
+}
+
+/// Lets the tasks run that are ready. Unlike tokio's own yielding it does not look for news from the system first, which
+/// would cost more than all the rest.
+async fn others_first() {
+    let mut had_their_turn = false;
+    std::future::poll_fn(|context| {
+        if had_their_turn {
+            return Poll::Ready(());
+        }
+        had_their_turn = true;
+        context.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+async fn refused(mut response: reqwest::Response) -> CallError {
+    let status = response.status().as_u16();
+    let headers = response.headers().clone();
+    let headers: Vec<_> =
+        headers.iter().filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?))).collect();
+    let mut body = Vec::new();
+    while let Ok(Some(chunk)) = response.chunk().await {
+        body.extend_from_slice(&chunk);
+        if body.len() >= ERROR_BYTES {
+            break;
+        }
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    error_from_response(status, &headers, &body, u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
+}
+
+fn unreachable_error(cause: reqwest::Error) -> CallError {
+    let kind = if cause.is_builder() { CallErrorKind::Protocol } else { CallErrorKind::Transport };
+    error(kind, &describe(cause))
+}
+
+fn error(kind: CallErrorKind, message: &str) -> CallError {
+    CallError { kind, message: message.to_owned(), retry_after: None, should_retry: None }
+}
+
+/// What went wrong, with its causes, in one line and without the URL, where keys may be.
+fn describe(error: reqwest::Error) -> String {
+    let error = error.without_url();
+    let mut text = String::new();
+    let mut cause: Option<&dyn std::error::Error> = Some(&error);
+    while let Some(error) = cause {
+        let part = error.to_string();
+        if !text.contains(&part) {
+            let gap = if text.is_empty() { "" } else { ": " };
+            text = format!("{text}{gap}{part}");
+        }
+        cause = error.source();
+    }
+    text
+}
+
+#[cfg(test)]
+#[path = "carrier_tests.rs"]
+mod tests;
