@@ -130,6 +130,7 @@ impl Session {
         let (turn, message) = (self.next_turn(), self.next_message());
         self.record(now, Record::TurnContinued { turn, run, prompt, message, text }, out);
         self.start_step(now, out);
+        self.advance(now, out);
     }
 }
 

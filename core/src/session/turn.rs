@@ -59,7 +59,7 @@ impl Session {
     }
 
     /// Begins the next step of the turn, or ends the turn if it has had as many as it may have.
-    fn start_step(&mut self, now: Timestamp, out: &mut Decisions) {
+    pub(super) fn start_step(&mut self, now: Timestamp, out: &mut Decisions) {
         let Some(turn) = &self.durable.turn else { return };
         let (turn, last, asked) = (turn.id, turn.step, turn.totals.steps);
         let most = self.terms().map_or(crate::prompt::MAX_STEPS, |terms| terms.max_steps);

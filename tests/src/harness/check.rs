@@ -25,7 +25,7 @@ pub(super) fn unread(command: &Hostler<'_>, finished: &Finished) {
     decided(command, finished);
 }
 
-/// Checks a program that was killed. What its tools had started ends with it all the same.
+/// Checks a program that was killed. What its tools had started ends all the same.
 pub(super) fn killed(command: &Hostler<'_>, finished: &Finished) {
     if reports_in_lines(command, finished) {
         contract::cut(&finished.out).unwrap_or_else(|why| panic!("{why}; printed was:\n{}", finished.out));

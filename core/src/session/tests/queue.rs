@@ -6,9 +6,9 @@ use crate::model::Item;
 use crate::prompt::Delivery;
 use crate::record::{Record, RunStatus};
 use crate::rig::Rig;
+use crate::rig::words::{broken, delivered, headless, prompt, run, session, stop, text};
 use crate::session::{Decisions, Durable, Input, Session, Settings};
 use crate::time::Timestamp;
-use crate::rig::words::{broken, delivered, headless, prompt, run, session, stop, text};
 
 /// What the user has said in a request, one item each.
 fn said(rig: &Rig, request: usize) -> Vec<&str> {

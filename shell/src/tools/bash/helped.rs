@@ -88,8 +88,13 @@ impl Helped {
     /// Asks the helper to do something, which it hears of while [`Self::gone`] is waited for.
     pub(super) fn ask(&mut self, ask: Ask) {
         self.unsent.push(ask.byte());
+        self.wake();
+    }
+
+    /// Lets the helper go on if the command has stopped it.
+    fn wake(&self) {
         if let Some(helper) = self.id() {
-            // The command may have stopped it.
+            // It may have ended, which is as good.
             let _ = kill_process(helper, Signal::CONT);
         }
     }
@@ -153,6 +158,7 @@ impl Drop for Helped {
             // So few bytes have room, and a helper that is gone has nothing left to do.
             let _ = self.socket.try_write(&[Ask::Kill.byte()]);
         }
+        self.wake();
     }
 }
 

@@ -3,12 +3,15 @@
 //! The helper of a command is the subreaper of all that the command starts, and so their ancestor for as long as they
 //! live: what it looks for it can find again and again.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, getpgrp, kill_process, kill_process_group};
 
 use super::processes::{self, Process};
 
+/// First nobody multiplies or reacts any more, then nobody lives.
+const KILLING: [Signal; 2] = [Signal::STOP, Signal::KILL];
 /// How often the whole is looked at when nobody is there to do so until all are gone.
 const ROUNDS: u32 = 3;
 /// How long is waited before looking again: if something new was found, and at the most.
@@ -18,17 +21,14 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Tells once those for which `is_root` holds, and their descendants, to end.
 pub(super) fn terminate_all(is_root: impl Fn(&Process) -> bool) {
-    for process in find(is_root) {
-        signal(process.id, Signal::TERM);
-        // A stopped process does not hear of anything else before it goes on.
-        signal(process.id, Signal::CONT);
-    }
+    // A stopped process does not hear of anything else before it goes on.
+    signal_all(&find(is_root), [Signal::TERM, Signal::CONT]);
 }
 
 /// Kills those for which `is_root` holds, and their descendants.
 pub(super) fn kill_all(is_root: impl Fn(&Process) -> bool) {
     for _ in 0..ROUNDS {
-        strike(&find(&is_root));
+        signal_all(&find(&is_root), KILLING);
     }
 }
 
@@ -55,7 +55,7 @@ impl Hunt {
     /// One round. Whether another makes sense.
     pub(super) fn round(&mut self, is_root: impl Fn(&Process) -> bool) -> bool {
         let found = find(is_root);
-        strike(&found);
+        signal_all(&found, KILLING);
         let ids: Vec<i32> = found.iter().map(|process| process.id).collect();
         let news = ids.iter().any(|id| !self.seen.contains(id));
         self.pause = if news { PAUSES.0 } else { (self.pause * 2).min(PAUSES.1) };
@@ -71,27 +71,21 @@ fn find(is_root: impl Fn(&Process) -> bool) -> Vec<Process> {
     processes::table().map(|table| processes::tree(&table, is_root)).unwrap_or_default()
 }
 
-/// Stops processes, so that they neither multiply nor react, and kills them.
+/// Sends signals to processes, to each of them once.
 ///
-/// Their groups are signalled too, each in one piece: nobody slips away by forking. All members of such a group are to be
-/// ended, because its session was begun by the helper or by something that the helper has started.
-fn strike(found: &[Process]) {
+/// They are reached through their groups, each of which is signalled in one piece, so that nobody slips away by forking.
+/// All members of such a group are meant, because its session was begun by the helper or by something that the helper has
+/// started. Only who has joined the group of this process is signalled alone.
+fn signal_all(found: &[Process], signals: [Signal; 2]) {
     let own = getpgrp().as_raw_nonzero().get();
-    let mut groups: Vec<i32> = found.iter().map(|process| process.group).filter(|id| *id != own).collect();
-    groups.sort_unstable();
-    groups.dedup();
-    for with in [Signal::STOP, Signal::KILL] {
+    let groups: BTreeSet<i32> = found.iter().map(|process| process.group).filter(|id| *id != own).collect();
+    for signal in signals {
+        // Whoever it is may have gone meanwhile, or belong to another user.
         for group in groups.iter().copied().filter_map(Pid::from_raw) {
-            // It may have gone meanwhile, or belong to another user.
-            let _ = kill_process_group(group, with);
+            let _ = kill_process_group(group, signal);
         }
-        found.iter().for_each(|process| signal(process.id, with));
-    }
-}
-
-fn signal(id: i32, signal: Signal) {
-    if let Some(id) = Pid::from_raw(id) {
-        // As above.
-        let _ = kill_process(id, signal);
+        for process in found.iter().filter(|process| process.group == own) {
+            let _ = Pid::from_raw(process.id).map(|id| kill_process(id, signal));
+        }
     }
 }
