@@ -34,4 +34,5 @@ mod rig;
 pub mod session;
 pub mod time;
 pub mod tools;
+pub mod totals;
 pub mod workspace;

@@ -14,6 +14,8 @@ use crate::ids::{AttemptId, CallId, ClientId, MessageId, PromptId, RunId, Sessio
 use crate::model::{CallError, ModelRef, Preparation};
 use crate::prompt::Prompt;
 
+pub use crate::totals::{ToolCounts, Totals};
+
 /// One durable fact of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Record {
@@ -302,37 +304,6 @@ pub struct RunFinished {
     pub totals: Totals,
     /// How long it took from acceptance, in milliseconds.
     pub duration: u64,
-}
-
-/// What a run used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Totals {
-    /// Tokens, failed attempts included.
-    pub usage: Usage,
-    /// How many tokens the conversation had at the end.
-    pub context: u64,
-    /// Micro-dollars; none if no price is known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost: Option<u64>,
-    /// Steps begun.
-    pub steps: u32,
-    /// Requests made.
-    pub attempts: u32,
-    /// Tool calls, by how they ended.
-    pub tools: ToolCounts,
-}
-
-/// Tool calls, by how they ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToolCounts {
-    /// They did what they were asked to.
-    pub ok: u32,
-    /// They failed.
-    pub failed: u32,
-    /// They were not allowed.
-    pub denied: u32,
-    /// They were cancelled, interrupted or not reached.
-    pub cancelled: u32,
 }
 
 /// How a run ended.

@@ -40,8 +40,7 @@ use crate::time::{Deadline, Timestamp, earliest};
 use crate::tools::{Intent, ToolInput};
 
 pub use durable::{
-    ClosedPrompt, Durable, FOLD_VERSION, Length, OpenPrompt, Phase, Purpose, Turn, add_totals,
-    snapshot_is_due,
+    ClosedPrompt, Durable, FOLD_VERSION, Length, OpenPrompt, Phase, Purpose, Turn, snapshot_is_due,
 };
 pub use live::Live;
 pub use repetition::Trail;

@@ -201,8 +201,8 @@ impl Row<'_> {
     fn add_totals(&self, more: &Totals) -> Result<(), Fault> {
         let mut find = self.write.prepare_cached("SELECT totals FROM sessions WHERE key = ?1")?;
         let found: String = find.query_row([self.session], |row| row.get(0))?;
-        let mut totals = from_json("totals", &found)?;
-        hostler_core::session::add_totals(&mut totals, more);
+        let mut totals: hostler_core::record::Totals = from_json("totals", &found)?;
+        totals.add(more);
         self.run_sql(
             "UPDATE sessions SET totals = ?2 WHERE key = ?1",
             params![self.session, to_json("totals", &totals)?],

@@ -1,245 +1,22 @@
-//! The durable state of a session: a fold over its records, and nothing else.
-//!
-//! [`Durable::evolve`] is the only code that changes it, live and at recovery alike, and it decides nothing. What the
-//! numbers in it mean for the next step is decided in the modules beside.
+//! The fold: what each record changes. It decides nothing.
 
-use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use serde::{Deserialize, Serialize};
-
+use super::length::{block_bytes, bytes_of};
+use super::{ClosedPrompt, Durable, Length, OpenPrompt, Phase, Purpose, Turn};
 use crate::content::{
     AssistantMessage, Block, Finish, Message, MessageBody, Reasoning, ToolOutcome, ToolStatus,
 };
 use crate::content::{Usage, UserMessage, text_of};
 use crate::digest;
-use crate::ids::{CallId, MessageId, PromptId, RunId, SessionId, StepId, TurnId};
-use crate::model::{ModelRef, Preparation};
+use crate::ids::{CallId, MessageId, PromptId, RunId, StepId, TurnId};
+use crate::model::ModelRef;
 use crate::prompt::Prompt;
-use crate::record::{CancelScope, Parent, Reason, Record, RunFinished, Totals};
+use crate::record::{CancelScope, Reason, Record, RunFinished};
 use crate::time::Timestamp;
 
-use super::repetition::Trail;
-
-/// The version of the fold. A snapshot of another version is not used; the log is folded anew.
-pub const FOLD_VERSION: u32 = 1;
-
-/// How many bytes a session's log may grow before a snapshot of it is worth its while.
-const TAIL_BYTES: u64 = 1 << 20;
-
-/// Whether a snapshot is to be taken at a turn's end, from the bytes of the log since the last one and the size of
-/// that one: so the cost of snapshots stays in proportion to what is written anyway.
-pub fn snapshot_is_due(tail: u64, last: u64) -> bool {
-    tail > TAIL_BYTES.max(last)
-}
-
-/// What a session's log amounts to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Durable {
-    /// The session.
-    pub id: SessionId,
-    /// Whether its log has begun.
-    pub created: bool,
-    /// What people call it.
-    pub title: String,
-    /// The call that opened it, for a sub-agent's session.
-    pub parent: Option<Parent>,
-    /// The sequence that was given last.
-    pub sequence: u64,
-    /// The number of the message that came last.
-    pub last_message: MessageId,
-    /// The number of the turn that came last.
-    pub last_turn: TurnId,
-    /// What requests are made of besides the conversation.
-    pub preparation: Option<Preparation>,
-    /// The conversation.
-    pub messages: Vec<Message>,
-    /// Prompts without an end, by their sequence.
-    pub open: BTreeMap<u64, OpenPrompt>,
-    /// Prompts that have ended.
-    pub closed: BTreeMap<PromptId, ClosedPrompt>,
-    /// The turn that is under way.
-    pub turn: Option<Turn>,
-    /// What all finished runs used.
-    pub totals: Totals,
-    /// How long the conversation is.
-    pub length: Length,
-}
-
-/// How long the conversation is: what was measured last, and what came since.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Length {
-    /// Tokens after the last step that a provider counted; 0 if none has.
-    pub measured: u64,
-    /// Bytes that came since.
-    pub since: u64,
-}
-
-impl Length {
-    /// About how many tokens that is, at four bytes a token.
-    pub fn tokens(&self) -> u64 {
-        self.measured.saturating_add(self.since.div_ceil(4))
-    }
-}
-
-/// A prompt without an end.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct OpenPrompt {
-    /// The prompt.
-    pub prompt: Prompt,
-    /// When it was accepted.
-    pub accepted: Timestamp,
-    /// How far it has come.
-    pub phase: Phase,
-}
-
-/// How far a prompt without an end has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Phase {
-    /// It is accepted, and its run is being prepared.
-    Preparing,
-    /// It waits behind a turn.
-    Queued,
-    /// It is part of the turn that is under way.
-    InTurn,
-}
-
-/// What is kept of a prompt that has ended, to recognise it when it is submitted again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClosedPrompt {
-    /// Its sequence.
-    pub sequence: u64,
-    /// Its run.
-    pub run: RunId,
-    /// The digest of its text.
-    pub digest: String,
-}
-
-/// The turn that is under way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Turn {
-    /// Its number.
-    pub id: TurnId,
-    /// The run that it belongs to.
-    pub run: RunId,
-    /// What it is for.
-    pub purpose: Purpose,
-    /// The sequences of the prompt that it answers and of those that joined it.
-    pub prompts: Vec<u64>,
-    /// The number of its step that came last; 0 before the first.
-    pub step: u32,
-    /// The number of that step's attempt that came last.
-    pub attempt: u32,
-    /// The message of that step, until the step is finished.
-    pub message: Option<MessageId>,
-    /// What has been streamed of that message and recorded, by the number of its block.
-    pub streamed: BTreeMap<u32, Block>,
-    /// What the answer of the step that is under way used.
-    pub usage: Usage,
-    /// Why it is being cancelled, if it is.
-    pub cancelling: Option<Reason>,
-    /// How many steps in a row consisted of nothing but denied calls.
-    pub denied_steps: u32,
-    /// What its last steps did.
-    pub trail: Trail,
-    /// The last message with text.
-    pub answer: Option<MessageId>,
-    /// What it has used.
-    pub totals: Totals,
-}
-
-/// What a turn is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Purpose {
-    /// To do what its prompt asks for.
-    Work,
-    /// To sum the conversation up.
-    Summary {
-        /// About how many tokens the model is shown of it.
-        budget: u64,
-        /// How often even that was refused as too long.
-        refused: u32,
-    },
-}
-
-impl Turn {
-    fn new(id: TurnId, run: RunId, prompts: Vec<u64>) -> Self {
-        Self {
-            id,
-            run,
-            purpose: Purpose::Work,
-            prompts,
-            step: 0,
-            attempt: 0,
-            message: None,
-            streamed: BTreeMap::new(),
-            usage: Usage::default(),
-            cancelling: None,
-            denied_steps: 0,
-            trail: Trail::default(),
-            answer: None,
-            totals: Totals::default(),
-        }
-    }
-
-    /// The id of its step that came last.
-    pub fn step_id(&self) -> StepId {
-        StepId { turn: self.id, step: self.step }
-    }
-}
-
 impl Durable {
-    /// A session whose log is empty.
-    pub fn new(id: SessionId) -> Self {
-        Self {
-            id,
-            created: false,
-            title: String::new(),
-            parent: None,
-            sequence: 0,
-            last_message: MessageId(0),
-            last_turn: TurnId(0),
-            preparation: None,
-            messages: Vec::new(),
-            open: BTreeMap::new(),
-            closed: BTreeMap::new(),
-            turn: None,
-            totals: Totals::default(),
-            length: Length::default(),
-        }
-    }
-
-    /// Whether nothing is under way and nothing waits.
-    pub fn is_idle(&self) -> bool {
-        self.turn.is_none() && self.open.is_empty()
-    }
-
-    /// The open prompt with that id, and its sequence.
-    pub fn find_open(&self, prompt: &PromptId) -> Option<(u64, &OpenPrompt)> {
-        self.open.iter().find(|(_, open)| open.prompt.id == *prompt).map(|(sequence, open)| (*sequence, open))
-    }
-
-    /// The message with that number.
-    pub fn message(&self, id: MessageId) -> Option<&Message> {
-        let at = self.messages.binary_search_by_key(&id, |message| message.id).ok()?;
-        self.messages.get(at)
-    }
-
-    /// The answer with that number.
-    pub fn answer(&self, id: MessageId) -> Option<&AssistantMessage> {
-        match &self.message(id)?.body {
-            MessageBody::Assistant(answer) => Some(answer),
-            MessageBody::User(_) | MessageBody::Summary(_) => None,
-        }
-    }
-
-    /// The answer of the step that is under way.
-    pub fn current(&self) -> Option<(MessageId, &AssistantMessage)> {
-        let id = self.turn.as_ref()?.message?;
-        Some((id, self.answer(id)?))
-    }
-
     /// Applies a record that was decided at that time.
     pub fn evolve(&mut self, at: Timestamp, record: &Record) {
         match record {
@@ -464,7 +241,7 @@ impl Durable {
             turn.denied_steps = if denied { turn.denied_steps + 1 } else { 0 };
             turn.totals.usage.add(usage);
             turn.totals.context = context;
-            turn.totals.cost = sum(turn.totals.cost, cost);
+            turn.totals.add_cost(cost);
         });
     }
 
@@ -486,7 +263,7 @@ impl Durable {
         let closed = ClosedPrompt { sequence, run: finished.run.clone(), digest };
         self.open.remove(&sequence);
         self.closed.insert(finished.prompt.clone(), closed);
-        add_totals(&mut self.totals, &finished.totals);
+        self.totals.add(&finished.totals);
         if self.turn.as_ref().is_some_and(|turn| turn.prompts.iter().all(|own| !self.open.contains_key(own)))
         {
             self.turn = None;
@@ -494,51 +271,9 @@ impl Durable {
     }
 }
 
-fn block_bytes(block: &Block) -> u64 {
-    let bytes = match block {
-        Block::Text(text) => text.len(),
-        Block::Reasoning(reasoning) => reasoning.text.len(),
-        Block::Call(call) => call.name.len() + call.input.len(),
-    };
-    bytes as u64
-}
-
-fn bytes_of(body: &MessageBody) -> u64 {
-    let bytes = match body {
-        MessageBody::User(user) => {
-            user.text.len() + user.attachments.iter().map(|attachment| attachment.data.len()).sum::<usize>()
-        }
-        MessageBody::Summary(text) => text.len(),
-        MessageBody::Assistant(_) => 0,
-    };
-    bytes as u64
-}
-
 fn all_denied(answer: &AssistantMessage) -> bool {
     let denied = |call: &crate::content::ToolCall| {
         call.outcome.as_ref().is_some_and(|outcome| outcome.status == ToolStatus::Denied)
     };
     answer.calls().next().is_some() && answer.calls().all(denied)
-}
-
-fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.saturating_add(b)),
-        (a, b) => a.or(b),
-    }
-}
-
-/// Adds what one run used to what others used.
-pub fn add_totals(all: &mut Totals, one: &Totals) {
-    all.usage.add(&one.usage);
-    if one.context > 0 {
-        all.context = one.context;
-    }
-    all.cost = sum(all.cost, one.cost);
-    all.steps = all.steps.saturating_add(one.steps);
-    all.attempts = all.attempts.saturating_add(one.attempts);
-    all.tools.ok += one.tools.ok;
-    all.tools.failed += one.tools.failed;
-    all.tools.denied += one.tools.denied;
-    all.tools.cancelled += one.tools.cancelled;
 }

@@ -1,0 +1,67 @@
+//! What runs use: tokens, money, steps, tool calls.
+
+use serde::{Deserialize, Serialize};
+
+use crate::content::Usage;
+
+/// What a run used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Totals {
+    /// Tokens, failed attempts included.
+    pub usage: Usage,
+    /// How many tokens the conversation had at the end.
+    pub context: u64,
+    /// Micro-dollars; none if no price is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<u64>,
+    /// Steps begun.
+    pub steps: u32,
+    /// Requests made.
+    pub attempts: u32,
+    /// Tool calls, by how they ended.
+    pub tools: ToolCounts,
+}
+
+/// Tool calls, by how they ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolCounts {
+    /// They did what they were asked to.
+    pub ok: u32,
+    /// They failed.
+    pub failed: u32,
+    /// They were not allowed.
+    pub denied: u32,
+    /// They were cancelled, interrupted or not reached.
+    pub cancelled: u32,
+}
+
+impl Totals {
+    /// Adds what another run used. How long the conversation is, is as the later one says, if it says so.
+    pub fn add(&mut self, later: &Totals) {
+        self.usage.add(&later.usage);
+        if later.context > 0 {
+            self.context = later.context;
+        }
+        self.add_cost(later.cost);
+        self.steps = self.steps.saturating_add(later.steps);
+        self.attempts = self.attempts.saturating_add(later.attempts);
+        self.tools.add(&later.tools);
+    }
+
+    /// Adds a cost. What is not known adds nothing.
+    pub fn add_cost(&mut self, cost: Option<u64>) {
+        self.cost = match (self.cost, cost) {
+            (Some(sum), Some(more)) => Some(sum.saturating_add(more)),
+            (sum, more) => sum.or(more),
+        };
+    }
+}
+
+impl ToolCounts {
+    fn add(&mut self, later: &ToolCounts) {
+        self.ok = self.ok.saturating_add(later.ok);
+        self.failed = self.failed.saturating_add(later.failed);
+        self.denied = self.denied.saturating_add(later.denied);
+        self.cancelled = self.cancelled.saturating_add(later.cancelled);
+    }
+}
