@@ -90,15 +90,19 @@ struct Life {
     ended: BTreeSet<String>,
     /// The prompts that were acknowledged.
     acknowledged: Vec<String>,
+    /// How many runs were killed between their acceptance and their end.
+    interrupted: u64,
 }
 
 impl Life {
     fn new() -> Self {
         let (ended, acknowledged) = (BTreeSet::new(), Vec::new());
-        Self { home: home(), provider: StrictProvider::start(worker()), ended, acknowledged }
+        let provider = StrictProvider::start(worker());
+        Self { home: home(), provider, ended, acknowledged, interrupted: 0 }
     }
 
-    fn live(&mut self, random: &mut Random) {
+    /// Lives a whole life, and says how many of its runs were interrupted.
+    fn live(mut self, random: &mut Random) -> u64 {
         for kill in 0..KILLS {
             let moment = Moment::random(random);
             println!("kill {kill} at {moment:?}");
@@ -113,6 +117,7 @@ impl Life {
             self.settled(&killed);
         }
         self.tell_the_tale();
+        self.interrupted
     }
 
     /// Remembers the calls that the killed run said had ended well.
@@ -142,6 +147,7 @@ impl Life {
         let (finished, activity) = (&shown["finished"], &shown["activity"]);
         assert!(finished["status"] == "ok" || !told_of_its_end && finished.is_null(), "{shown}");
         assert!(!finished.is_null() || activity == "interrupted", "{shown}");
+        self.interrupted += u64::from(finished.is_null());
     }
 
     /// The run as the log has it; none if it never came that far.
@@ -200,6 +206,7 @@ fn seed() -> u64 {
 fn nothing_is_lost_and_nothing_runs_twice() {
     let seed = seed();
     let lives: Vec<u64> = (0..SESSIONS).collect();
+    let mut interrupted = 0;
     for lives in lives.chunks(AT_ONCE) {
         let live = |life: u64| Life::new().live(&mut Random(seed.wrapping_add(life << 32)));
         let ended: Vec<_> = thread::scope(|scope| {
@@ -208,5 +215,8 @@ fn nothing_is_lost_and_nothing_runs_twice() {
         });
         let failed = ended.iter().filter(|ended| ended.is_err()).count();
         assert_eq!(failed, 0, "sessions failed; HOSTLER_TEST_SEED={seed} kills at the same moments again");
+        interrupted += ended.into_iter().flatten().sum::<u64>();
     }
+    println!("{interrupted} runs were interrupted");
+    assert!(interrupted >= SESSIONS, "hardly any run was killed in the middle, so that little was tested");
 }

@@ -96,3 +96,11 @@ fn help_and_version_are_no_mistakes() {
         assert!(run.out.contains(teaches) && run.err.is_empty(), "{words:?}: {}{}", run.out, run.err);
     }
 }
+
+#[test]
+fn whatever_comes_on_standard_input_a_provider_accepts_it() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+    let odd = "a\u{0}b\u{1b}[2J\u{feff}\r\n\u{1f40c}\u{202e}";
+    home.run(&provider, ["What is this?"]).input(odd).finish().expect_code(0);
+    assert_eq!(provider.completions()[0].last_user_text(), format!("{odd}\n\nWhat is this?"));
+}

@@ -96,9 +96,31 @@ fn in_a_directory_that_was_deleted() {
     home.write("gone/a.txt", "");
     let gone = home.work().join("gone");
     let start = "rm -r ../gone; exec \"$0\" \"$@\"";
-    let run = home.run(&provider, ["Hi"]).directory(&gone).through_shell(start).finish().expect_code(0);
+    let run = home.run(&provider, ["Hi"]).directory(&gone).variable("PWD", gone.to_str().unwrap());
+    let run = run.through_shell(start).finish().expect_code(0);
     assert_eq!(run.lines().first("run.started").unwrap()["cwd"], gone.to_str().unwrap());
     assert_eq!(run.lines().tools(), [("ls".to_owned(), "error".to_owned())]);
     assert_eq!(run.last()["answer"], "It is gone.");
     assert!(!gone.exists());
+}
+
+#[test]
+fn where_the_log_is_broken_it_says_so_and_changes_nothing() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+    home.run(&provider, ["Hi"]).finish().expect_code(0);
+    let workspace =
+        fs::read_dir(home.state().join("hostler/workspaces")).unwrap().next().unwrap().unwrap().path();
+    let is_log = |path: &std::path::PathBuf| path.extension().is_some_and(|extension| extension == "db");
+    let log = fs::read_dir(workspace).unwrap().map(|entry| entry.unwrap().path()).find(is_log).unwrap();
+    for beside in ["-wal", "-shm"] {
+        // They need not be there.
+        let _ = fs::remove_file(format!("{}{beside}", log.display()));
+    }
+    let noise = "this is no log ".repeat(1_000);
+    fs::write(&log, &noise).unwrap();
+    let run = home.run(&provider, ["--continue", "Hi"]).finish().expect_code(1);
+    assert_eq!(run.last()["reason"], "storage");
+    assert!(run.last()["message"].as_str().unwrap().contains(log.to_str().unwrap()), "{}", run.last());
+    home.hostler(["sessions", "list"]).finish().expect_code(1);
+    assert_eq!(fs::read_to_string(&log).unwrap(), noise);
 }

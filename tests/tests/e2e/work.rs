@@ -133,3 +133,61 @@ fn files_are_made_with_the_directories_that_they_need() {
     home.run(&provider, ["--yolo", "Go."]).finish().expect_code(0);
     assert_eq!(home.read("deep/er/new.txt"), content);
 }
+
+#[test]
+fn whatever_a_command_prints_a_provider_accepts_it() {
+    let printing = [
+        r"printf 'a\000b\377\033[2Jc\r\nd'",
+        "head -c 100000 /dev/urandom",
+        "seq 1 2000000",
+        "printf '%0100000d' 7",
+        "printf '\\n\\n'",
+        "echo error >&2; exit 7",
+        "kill -9 $$",
+    ];
+    let call = |answer: Answer, (at, command): (usize, &&str)| {
+        answer.call(&format!("c{at}"), "bash", json!({"command": command}))
+    };
+    let answers = [printing.iter().enumerate().fold(Answer::new(), call), Answer::say("Done.")];
+    let (home, provider) = (home(), StrictProvider::start(answers));
+    let run = home.run(&provider, ["--yolo", "Go."]).finish().expect_code(0);
+    assert_eq!(
+        (run.last()["tools"]["ok"].as_u64(), run.last()["tools"]["failed"].as_u64()),
+        (Some(5), Some(2))
+    );
+    let asked = provider.completions();
+    for (call, text) in asked[1].tool_results() {
+        assert!(!text.is_empty() && text.len() < 200_000, "{call} has {} bytes", text.len());
+    }
+    assert!(result(&asked[1], "c5").contains("exit code 7") && result(&asked[1], "c6").contains("signal 9"));
+    let seen = result(&asked[1], "c2");
+    assert!(
+        seen.starts_with("1\n2\n") && seen.ends_with("1999999\n2000000"),
+        "the beginning and the end are kept"
+    );
+}
+
+#[test]
+fn whatever_a_file_holds_a_provider_accepts_it() {
+    let (home, provider) = (
+        home(),
+        StrictProvider::start([
+            Answer::new()
+                .call("c1", "view", json!({"file_path": "binary"}))
+                .call("c2", "view", json!({"file_path": "empty"}))
+                .call("c3", "view", json!({"file_path": "long"}))
+                .call("c4", "view", json!({"file_path": "missing"}))
+                .call("c5", "grep", json!({"pattern": "("}))
+                .call("c6", "grep", json!({"pattern": "x", "path": "."})),
+            Answer::say("Done."),
+        ]),
+    );
+    std::fs::write(home.work().join("binary"), [0, 1, 2, 255, b'x', 0]).unwrap();
+    home.write("empty", "");
+    home.write("long", &"x".repeat(5_000_000));
+    let run = home.run(&provider, ["Go."]).finish().expect_code(0);
+    assert_eq!(run.lines().tools().len(), 6);
+    for (call, text) in provider.completions()[1].tool_results() {
+        assert!(!text.is_empty() && text.len() < 200_000, "{call} has {} bytes", text.len());
+    }
+}
