@@ -47,8 +47,12 @@ impl Session {
     fn streamed(&mut self, now: Timestamp, event: &ModelEvent, out: &mut Decisions) {
         let (idle, gather, most) = (self.settings.idle, self.settings.gather, self.settings.answer_bytes);
         let Some(call) = self.live.call.as_mut() else { return };
-        call.state = CallState::Streaming { until: now.plus(idle) };
+        let before = call.assembly.bytes();
         call.assembly.push(event);
+        // A provider that goes on without saying anything is as silent as one that is.
+        if call.assembly.bytes() > before {
+            call.state = CallState::Streaming { until: now.plus(idle) };
+        }
         if call.assembly.bytes() > most {
             return self.too_much(now, out);
         }

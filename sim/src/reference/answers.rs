@@ -41,8 +41,11 @@ impl Story {
             ModelEvent::Failed(error) => self.failed(now, error, fates),
             ModelEvent::Finished(reason) => self.answered(now, *reason, fates),
             said => {
-                (*connected, *until) = (true, idle);
-                *bytes += take_in(blocks, said);
+                let more = take_in(blocks, said);
+                if more > 0 {
+                    (*connected, *until) = (true, idle);
+                }
+                *bytes += more;
                 if *bytes > self.settings.answer_bytes {
                     self.end(now, RunStatus::Error, fates);
                 }

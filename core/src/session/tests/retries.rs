@@ -139,6 +139,22 @@ fn what_the_attempt_used_that_ended_the_turn_is_counted_once() {
 }
 
 #[test]
+fn a_provider_that_goes_on_without_saying_anything_is_not_waited_for() {
+    let mut rig = Rig::new();
+    rig.begin(prompt("p", "Talk."));
+    let first = rig.deadline();
+    rig.wait(1_000);
+    rig.stream(vec![used(1, 0), text(0, "")]);
+    assert_eq!(rig.deadline(), first);
+    rig.stream(vec![text(0, "A word.")]);
+    let idle = rig.deadline();
+    assert_ne!(idle, first);
+    rig.wait(1_000);
+    rig.stream(vec![used(1, 1)]);
+    assert_eq!(rig.deadline(), idle);
+}
+
+#[test]
 fn every_wait_for_a_provider_has_an_end() {
     let mut rig = Rig::new();
     rig.enter(prompt("p", "Talk."));
