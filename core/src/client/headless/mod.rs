@@ -284,7 +284,7 @@ impl Headless {
     fn warn(&mut self, now: Timestamp, message: &str, out: &mut Effects<Effect>) {
         self.line(now, "warning", &lines::Warning { message }, None, out);
         if self.options.format != Format::Jsonl {
-            out.push(Effect::Err(format!("hostler: warning: {message}\n")));
+            out.push(Effect::Err(format!("hostler: warning: {}\n", super::printable(message))));
         }
     }
 
@@ -383,7 +383,11 @@ impl Headless {
     /// Ends the run here and now; what is still under way is cut off with the process.
     fn give_up(&mut self, now: Timestamp, out: &mut Effects<Effect>) {
         let Some((reason, _)) = self.ending else { return };
-        let terminal = self.unrecorded(now, cancelled_status(reason), reason, "The run was cancelled.");
+        let message = match reason {
+            Reason::Timeout => "The run took as long as it may; allow more with --timeout.",
+            _ => "The run was cancelled.",
+        };
+        let terminal = self.unrecorded(now, cancelled_status(reason), reason, message);
         self.finish(now, terminal, out);
     }
 
