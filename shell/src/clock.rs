@@ -1,4 +1,4 @@
-//! The one place that reads a clock.
+//! The one place that reads a clock for the machines.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

@@ -168,3 +168,13 @@ fn a_failed_preparation_says_what_failed() {
     ));
     assert!(rig.is_idle());
 }
+
+#[test]
+fn a_prompt_that_no_provider_takes_is_refused() {
+    let mut rig = Rig::new();
+    let (most, over) = ("a".repeat(crate::prompt::PROMPT_BYTES), "a".repeat(crate::prompt::PROMPT_BYTES + 1));
+    let (refused, _) = rig.submit(prompt("over", &over));
+    assert!(matches!(rig.reply(refused), Reply::Refused(_)));
+    let (accepted, _) = rig.submit(prompt("most", &most));
+    assert!(matches!(rig.reply(accepted), Reply::Accepted { .. }));
+}

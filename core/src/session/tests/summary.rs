@@ -213,3 +213,15 @@ fn a_summary_is_retried_and_survives_a_crash_of_the_process() {
     rig.answer("Yes.");
     assert_eq!(rig.end("q").status, RunStatus::Ok);
 }
+
+#[test]
+fn a_first_request_that_was_too_long_does_not_spoil_its_session() {
+    let mut rig = begin_with(None);
+    rig.fail(too_long());
+    assert_eq!(rig.end("p").reason, Reason::Context);
+    rig.begin(prompt("q", "Something short."));
+    rig.fail(too_long());
+    rig.answer("Nothing was done yet.");
+    rig.answer("Done.");
+    assert_eq!(rig.end("q").status, RunStatus::Ok);
+}

@@ -181,3 +181,18 @@ fn clearing_a_queue_that_is_not_open_clears_nothing() {
     rig.open(&session());
     assert!(matches!(rig.reply(id), Reply::Accepted { .. }));
 }
+
+#[test]
+fn a_run_id_is_not_given_twice_while_both_wait_for_their_sessions() {
+    let mut rig = Rig::new();
+    let (first, _) = asks(&mut rig, run("one", "Do it."));
+    let again = Prompt { id: crate::ids::PromptId::new("two"), ..run("one", "Do it too.") };
+    let (here, _) = asks(&mut rig, again.clone());
+    let (elsewhere, _) = rig.asks_for(submit(&SessionId::new("another"), again));
+    assert_eq!(
+        (refusal(&rig, here), refusal(&rig, elsewhere)),
+        (RefusalKind::Conflict, RefusalKind::Conflict)
+    );
+    rig.open(&session());
+    assert!(matches!(rig.reply(first), Reply::Accepted { .. }));
+}
