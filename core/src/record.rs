@@ -13,6 +13,7 @@ use crate::content::{Block, ErrorInfo, Finish, ToolOutcome, Usage};
 use crate::ids::{AttemptId, CallId, ClientId, MessageId, PromptId, RunId, SessionId, StepId, TurnId};
 use crate::model::{CallError, ModelRef, Preparation};
 use crate::prompt::Prompt;
+use crate::todos::Todo;
 
 pub use crate::totals::{ToolCounts, Totals};
 
@@ -198,6 +199,25 @@ pub enum Record {
         outcome: ToolOutcome,
         /// How long it ran, in milliseconds; 0 if it did not.
         duration: u64,
+    },
+    /// A sub-agent has ended, and what it used is counted with the turn whose call opened it. The call's own end follows.
+    SubAgentFinished {
+        /// The call.
+        call: CallId,
+        /// The sub-agent's session.
+        session: SessionId,
+        /// How its run ended.
+        status: RunStatus,
+        /// The tokens that it used.
+        usage: Usage,
+        /// What they cost in micro-dollars; none if the price is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<u64>,
+    },
+    /// The model has written the list of what is to be done anew.
+    TodosChanged {
+        /// The whole list.
+        todos: Vec<Todo>,
     },
     /// A step is over: its answer and all of its calls.
     StepFinished {
@@ -462,11 +482,13 @@ impl Record {
             Record::SummaryStarted { .. } => 21,
             Record::SummaryFinished { .. } => 22,
             Record::TurnContinued { .. } => 23,
+            Record::SubAgentFinished { .. } => 24,
+            Record::TodosChanged { .. } => 25,
         }
     }
 }
 
-const KINDS: [&str; 24] = [
+const KINDS: [&str; 26] = [
     "SessionCreated",
     "PromptAccepted",
     "PromptQueued",
@@ -491,6 +513,8 @@ const KINDS: [&str; 24] = [
     "SummaryStarted",
     "SummaryFinished",
     "TurnContinued",
+    "SubAgentFinished",
+    "TodosChanged",
 ];
 
 #[cfg(test)]

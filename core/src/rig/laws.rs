@@ -20,6 +20,7 @@ pub(crate) struct Laws {
     sessions: BTreeMap<SessionId, Shadow>,
     /// How long what a cancel covers may take to end.
     settle: u64,
+    helped: BTreeSet<SessionId>,
 }
 
 /// What the log has said of a session, and what has been started for it.
@@ -34,7 +35,7 @@ struct Shadow {
 
 impl Laws {
     pub(crate) fn new(settle: u64) -> Self {
-        Self { sessions: BTreeMap::new(), settle }
+        Self { sessions: BTreeMap::new(), settle, helped: BTreeSet::new() }
     }
 
     pub(crate) fn durable(&self, session: &SessionId) -> Option<&Durable> {
@@ -75,18 +76,29 @@ impl Laws {
 
     /// A batch is over.
     pub(crate) fn after_batch(&mut self, now: Timestamp, machine: &Workspace, flights: &Flights) {
+        let children = self.sessions.keys().filter(|id| id.is_child() && machine.durable(id).is_some());
+        // A session whose sub-agent is at work waits for that.
+        self.helped = children.map(SessionId::root).collect();
         for (session, shadow) in &mut self.sessions {
             shadow.fates.cleared = false;
             let open = machine.durable(session);
             if let Some(durable) = open {
                 assert_eq!(*durable, shadow.durable, "the machine's state is not what its log amounts to");
+                let helped = self.helped.contains(session);
                 assert!(
-                    flights.awaits(session) || machine.deadline().is_some(),
-                    "{session} waits for nothing that could come: {durable:?}"
+                    helped || flights.awaits(session) || machine.deadline().is_some(),
+                    "{session} waits for nothing that could come"
                 );
                 assert!(!durable.is_idle(), "{session} is idle and was not closed");
             } else {
                 shadow.fates.all_ended_unless_crashed();
+            }
+            if session.is_child() && open.is_some() {
+                let parent = machine.durable(&session.root());
+                assert!(
+                    parent.is_some_and(|parent| parent.turn.is_some()),
+                    "{session} outlives what opened it"
+                );
             }
             shadow.fates.in_time(now);
             shadow.one_serial_or_few_readers(flights);

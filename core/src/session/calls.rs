@@ -14,7 +14,8 @@ use crate::ids::CallId;
 use crate::prompt::PermissionMode;
 use crate::record::Record;
 use crate::time::Timestamp;
-use crate::tools::{self, Intent, ToolInput, Verdict};
+use crate::todos;
+use crate::tools::{self, Action, BadInput, Intent, Verdict};
 
 /// How many bytes of a running tool's output are recorded while it runs; its outcome states what matters of it anyway.
 const SHOWN_BYTES: usize = 64 << 10;
@@ -23,19 +24,37 @@ impl Session {
     /// Gives every call that makes no sense its outcome, so that it is never executed.
     pub(super) fn refuse_bad_calls(&mut self, now: Timestamp, out: &mut Decisions) {
         let Some((_, answer)) = self.durable.current() else { return };
-        let bad = |call: &ToolCall| tools::read(&call.name, &call.input).err().map(|error| (call.id, error));
-        let bad: Vec<_> = answer.calls().filter_map(bad).collect();
+        let bad: Vec<_> = answer.calls().filter_map(|call| Some((call.id, self.read(call).err()?))).collect();
         for (call, error) in bad {
             self.end_call(now, call, ToolOutcome::text(ToolStatus::Error, error.to_string()), 0, out);
         }
     }
 
+    /// What a call asks for, if its tool is on offer and its arguments fit.
+    fn read(&self, call: &ToolCall) -> Result<Action, BadInput> {
+        let offered = self.durable.preparation.iter().flat_map(|preparation| &preparation.tools);
+        let names: Vec<&str> = offered.map(|tool| tool.name.as_str()).collect();
+        if names.contains(&call.name.as_str()) {
+            return tools::action(&call.name, &call.input);
+        }
+        Err(BadInput::UnknownTool { name: call.name.clone(), known: names.join(", ") })
+    }
+
     /// Starts the calls whose turn it is; once all have ended, the step is over.
     pub(super) fn run_calls(&mut self, now: Timestamp, out: &mut Decisions) {
-        while let Some((call, name, input)) = self.next_call() {
-            let overlaps = tools::overlaps(&name);
-            self.live.tools.insert(call, Tool { input: input.clone(), overlaps, started: None, shown: 0 });
-            out.effects.push(Effect::InspectCall { call, input: Box::new(input) });
+        while let Some((call, overlaps, action)) = self.next_call() {
+            let tool = Tool { action: action.clone(), overlaps, started: None, shown: 0 };
+            self.live.tools.insert(call, tool);
+            match action {
+                Action::Tool(input) => {
+                    out.effects.push(Effect::InspectCall { call, input: Box::new(input) });
+                }
+                // What is done here touches nothing that the shell could look at.
+                Action::Agent(_) | Action::Todos(_) => {
+                    let intent = Intent { complete: true, ..Intent::default() };
+                    self.judge(now, call, &intent, out);
+                }
+            }
         }
         if self.live.tools.is_empty() {
             self.finish_step(now, out);
@@ -43,39 +62,59 @@ impl Session {
     }
 
     /// The first call without outcome that is not under way, if it may start.
-    fn next_call(&self) -> Option<(CallId, String, ToolInput)> {
+    fn next_call(&self) -> Option<(CallId, bool, Action)> {
         let (_, answer) = self.durable.current()?;
         let waits = |call: &&ToolCall| call.outcome.is_none() && !self.live.tools.contains_key(&call.id);
         let call = answer.calls().find(waits)?;
-        let room = if tools::overlaps(&call.name) {
+        let overlaps = tools::overlaps(&call.name);
+        let room = if overlaps {
             self.live.tools.len() < self.settings.parallel
                 && self.live.tools.values().all(|tool| tool.overlaps)
         } else {
             self.live.tools.is_empty()
         };
-        let input = tools::read(&call.name, &call.input).ok()?;
-        room.then(|| (call.id, call.name.clone(), input))
+        let action = self.read(call).ok()?;
+        room.then_some((call.id, overlaps, action))
     }
 
-    /// The shell has found out what a call would touch: it may run, or it may not.
+    /// The shell has found out what a call would touch.
     pub(super) fn inspected(&mut self, now: Timestamp, call: CallId, intent: &Intent, out: &mut Decisions) {
-        let Some((message, answer)) = self.durable.current() else { return };
+        if self.live.tools.get(&call).is_some_and(|tool| tool.started.is_none()) {
+            self.judge(now, call, intent, out);
+            self.run_calls(now, out);
+        }
+    }
+
+    /// A call may run, or it may not.
+    fn judge(&mut self, now: Timestamp, call: CallId, intent: &Intent, out: &mut Decisions) {
+        let Some((_, answer)) = self.durable.current() else { return };
         let Some(name) = answer.call(call).map(|call| call.name.clone()) else { return };
         let mode = self.terms().map_or(PermissionMode::Headless, |terms| terms.permission);
-        let Some(tool) = self.live.tools.get_mut(&call).filter(|tool| tool.started.is_none()) else { return };
         match tools::judge(&name, intent, mode) {
-            Verdict::Allow => {
-                tool.started = Some(now);
-                let input = Box::new(tool.input.clone());
-                self.record(now, Record::ToolCallStarted { message, call }, out);
-                out.effects.push(Effect::RunTool { call, input });
-            }
+            Verdict::Allow => self.start_call(now, call, out),
             Verdict::Deny(text) => {
                 self.live.tools.remove(&call);
                 let by = "policy".to_string();
                 self.record(now, Record::PermissionDecided { call, allowed: false, by }, out);
                 self.end_call(now, call, ToolOutcome::text(ToolStatus::Denied, text), 0, out);
-                self.run_calls(now, out);
+            }
+        }
+    }
+
+    fn start_call(&mut self, now: Timestamp, call: CallId, out: &mut Decisions) {
+        let Some((message, _)) = self.durable.current() else { return };
+        let Some(tool) = self.live.tools.get_mut(&call) else { return };
+        tool.started = Some(now);
+        let action = tool.action.clone();
+        self.record(now, Record::ToolCallStarted { message, call }, out);
+        match action {
+            Action::Tool(input) => out.effects.push(Effect::RunTool { call, input: Box::new(input) }),
+            Action::Agent(task) => self.open_sub_agent(message, call, task, out),
+            Action::Todos(list) => {
+                self.live.tools.remove(&call);
+                let outcome = ToolOutcome::text(ToolStatus::Ok, todos::noted(&list.todos));
+                self.record(now, Record::TodosChanged { todos: list.todos }, out);
+                self.end_call(now, call, outcome, 0, out);
             }
         }
     }

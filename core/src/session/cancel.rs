@@ -21,6 +21,18 @@ impl Session {
         reason: Reason,
         out: &mut Decisions,
     ) {
+        let runs = self.stop(now, scope, reason, out);
+        out.effects.push(Effect::Reply { to, reply: Box::new(Reply::Cancelled { runs }) });
+    }
+
+    /// The same without anybody to answer. Returns the runs that it ends.
+    pub(crate) fn stop(
+        &mut self,
+        now: Timestamp,
+        scope: CancelScope,
+        reason: Reason,
+        out: &mut Decisions,
+    ) -> Vec<RunId> {
         let covered = self.covered(&scope);
         let runs = covered.iter().map(|(_, _, run)| run.clone()).collect();
         if let Some(watermark) = covered.iter().map(|(sequence, _, _)| *sequence).max() {
@@ -29,7 +41,7 @@ impl Session {
             self.cancel_turn(now, out);
             self.advance(now, out);
         }
-        out.effects.push(Effect::Reply { to, reply: Box::new(Reply::Cancelled { runs }) });
+        runs
     }
 
     /// The open prompts that the scope covers. A prompt that joined another run's turn ends with that run, and only so.
@@ -92,7 +104,12 @@ impl Session {
             let text = "The user cancelled this before it was started; nothing was done.";
             self.end_call(now, call, ToolOutcome::text(ToolStatus::Cancelled, text), 0, out);
         }
-        out.effects.extend(stop.into_iter().map(|call| Effect::CancelTool { call }));
+        let reason = self.durable.turn.as_ref().and_then(|turn| turn.cancelling).unwrap_or(Reason::User);
+        for call in stop {
+            if !self.stop_sub_agent(call, reason, out) {
+                out.effects.push(Effect::CancelTool { call });
+            }
+        }
     }
 
     /// Ends a turn that is being cancelled once none of its tools runs.

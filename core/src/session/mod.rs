@@ -5,9 +5,10 @@
 //! there, so after a crash the durable half is all there is to go on from.
 //!
 //! What is decided where: acceptance and order of prompts in `entry`, cancels in `cancel`, turns and steps in `turn`,
-//! a model's answer in `answer` (put together in `stream`, retried by `retry`), tool calls in `calls`, and what a
-//! broken-off turn leaves behind in `settle`.
+//! a model's answer in `answer` (put together in `stream`, retried by `retry`), tool calls in `calls`, sub-agents in
+//! `agents`, and what a broken-off turn leaves behind in `settle`.
 
+mod agents;
 mod answer;
 mod calls;
 mod cancel;
@@ -39,6 +40,7 @@ use crate::record::{CancelScope, Reason, Record};
 use crate::time::{Deadline, Timestamp, earliest};
 use crate::tools::{Intent, ToolInput};
 
+pub(crate) use agents::{Crossing, Report, Task};
 pub use durable::{
     ClosedPrompt, Durable, FOLD_VERSION, Length, OpenPrompt, Phase, Purpose, Turn, snapshot_is_due,
 };
@@ -200,6 +202,8 @@ pub struct Decisions {
     pub records: Vec<Entry>,
     /// What is to be started then.
     pub effects: Vec<Effect>,
+    /// What other sessions of the workspace are to be told now.
+    pub(crate) crossings: Vec<Crossing>,
 }
 
 impl Session {

@@ -21,7 +21,10 @@ impl Session {
         let waiting: Vec<_> =
             self.durable.open.iter().map(|(sequence, open)| (*sequence, open.accepted)).collect();
         for (sequence, accepted) in waiting {
-            if self.settings.serving && now.since(accepted) < self.settings.restart_age {
+            if self.settings.serving
+                && self.durable.parent.is_none()
+                && now.since(accepted) < self.settings.restart_age
+            {
                 self.prepare_again(now, sequence, out);
             } else {
                 self.return_prompt(now, sequence, (ReturnReason::Interrupted, Reason::Interrupted), out);
@@ -68,7 +71,10 @@ impl Session {
         let open: Vec<_> = answer.calls().filter(|call| call.outcome.is_none()).map(|call| call.id).collect();
         for call in open {
             let started = self.live.tools.get(&call).and_then(|tool| tool.started);
-            if started.is_some() && !matches!(outcome, TurnOutcome::Cancelled(_)) {
+            if started.is_some()
+                && !matches!(outcome, TurnOutcome::Cancelled(_))
+                && !self.stop_sub_agent(call, Reason::Interrupted, out)
+            {
                 out.effects.push(Effect::CancelTool { call });
             }
             let duration = started.map_or(0, |started| now.since(started));

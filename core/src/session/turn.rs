@@ -226,6 +226,7 @@ impl Session {
             totals,
             duration: now.since(open.accepted),
         };
+        self.report(&finished, out);
         self.record(now, Record::RunFinished(finished), out);
     }
 
@@ -251,6 +252,7 @@ impl Session {
             totals: Totals::default(),
             duration: now.since(open.accepted),
         };
+        self.report(&finished, out);
         self.record(now, Record::PromptReturned { prompt, client, text, reason: why.0 }, out);
         self.record(now, Record::RunFinished(finished), out);
     }

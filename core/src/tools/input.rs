@@ -2,9 +2,12 @@
 
 use alloc::string::String;
 use alloc::string::ToString;
+use alloc::vec::Vec;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::todos::{MAX_TODOS, Todo};
 
 /// A tool call that makes sense: a known tool with arguments of the right shape.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +26,31 @@ pub enum ToolInput {
     Edit(EditInput),
     /// Write a whole file.
     Write(WriteInput),
+}
+
+/// What a tool call is: something that the shell does, or something that is done here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Action {
+    /// The shell runs a tool.
+    Tool(ToolInput),
+    /// A sub-agent is given a task.
+    Agent(AgentInput),
+    /// The list of what is to be done changes.
+    Todos(TodosInput),
+}
+
+/// Arguments of `agent`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentInput {
+    /// The whole task.
+    pub prompt: String,
+}
+
+/// Arguments of `todos`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TodosInput {
+    /// The whole list.
+    pub todos: Vec<Todo>,
 }
 
 /// Arguments of `bash`.
@@ -137,7 +165,7 @@ pub enum BadInput {
     },
 }
 
-/// Reads a tool call as the model wrote it.
+/// Reads a call of one of the shell's tools as the model wrote it.
 pub fn read(name: &str, input: &str) -> Result<ToolInput, BadInput> {
     match name {
         "bash" => arguments(name, input).map(ToolInput::Bash),
@@ -151,11 +179,31 @@ pub fn read(name: &str, input: &str) -> Result<ToolInput, BadInput> {
     }
 }
 
+/// Reads any tool call as the model wrote it, also of tools that are none of the shell's.
+pub fn action(name: &str, input: &str) -> Result<Action, BadInput> {
+    match name {
+        "agent" => match arguments::<AgentInput>(name, input)? {
+            task if task.prompt.trim().is_empty() => Err(misfit(name, "the prompt is empty")),
+            task => Ok(Action::Agent(task)),
+        },
+        "todos" => match arguments::<TodosInput>(name, input)? {
+            list if list.todos.len() > MAX_TODOS => {
+                Err(misfit(name, &alloc::format!("there are more than {MAX_TODOS} entries")))
+            }
+            list => Ok(Action::Todos(list)),
+        },
+        _ => read(name, input).map(Action::Tool),
+    }
+}
+
+fn misfit(name: &str, problem: &str) -> BadInput {
+    BadInput::Arguments { name: name.to_string(), problem: problem.to_string() }
+}
+
 fn arguments<T: DeserializeOwned>(name: &str, input: &str) -> Result<T, BadInput> {
     // A model that means "no arguments" often writes nothing at all.
     let text = if input.trim().is_empty() { "{}" } else { input };
-    serde_json::from_str(text)
-        .map_err(|problem| BadInput::Arguments { name: name.to_string(), problem: problem.to_string() })
+    serde_json::from_str(text).map_err(|problem| misfit(name, &problem.to_string()))
 }
 
 #[cfg(test)]
@@ -168,6 +216,27 @@ mod tests {
         let expected = ViewInput { file_path: "a.rs".to_string(), offset: None, limit: Some(3) };
         assert_eq!(call, Ok(ToolInput::View(expected)));
         assert_eq!(read("ls", ""), Ok(ToolInput::Ls(LsInput { path: None, depth: None })));
+    }
+
+    #[test]
+    fn what_is_none_of_the_shells_is_read_too() {
+        let task = action("agent", r#"{"prompt":"look"}"#);
+        assert_eq!(task, Ok(Action::Agent(AgentInput { prompt: "look".to_string() })));
+        let list = action("todos", r#"{"todos":[{"content":"a","status":"in_progress"}]}"#);
+        assert!(matches!(list, Ok(Action::Todos(list)) if list.todos.len() == 1));
+        assert!(matches!(action("ls", "{}"), Ok(Action::Tool(ToolInput::Ls(_)))));
+        let many =
+            alloc::format!(r#"{{"todos":[{}]}}"#, [r#"{"content":"a","status":"pending"}"#; 201].join(","));
+        for (name, input, reason) in [
+            ("agent", r#"{"prompt":" "}"#, "the prompt is empty"),
+            ("agent", "{}", "missing field `prompt`"),
+            ("todos", r#"{"todos":[{"content":"a","status":"later"}]}"#, "unknown variant"),
+            ("todos", many.as_str(), "more than 200 entries"),
+            ("rm", "{}", "There is no tool named"),
+        ] {
+            let error = action(name, input).map_err(|error| error.to_string());
+            assert!(error.as_ref().is_err_and(|text| text.contains(reason)), "{name}: {error:?}");
+        }
     }
 
     #[test]

@@ -8,7 +8,8 @@ mod intent;
 mod spec;
 
 pub use input::{
-    BadInput, BashInput, EditInput, GlobInput, GrepInput, LsInput, ToolInput, ViewInput, WriteInput, read,
+    Action, AgentInput, BadInput, BashInput, EditInput, GlobInput, GrepInput, LsInput, TodosInput, ToolInput,
+    ViewInput, WriteInput, action, read,
 };
 pub use intent::{Intent, PathUse, Verdict, judge};
-pub use spec::{overlaps, specs};
+pub use spec::{overlaps, specs, sub_agent_specs};

@@ -4,11 +4,13 @@
 //! lock first, and what is asked for in the meantime waits, not yet accepted. What happens inside a session is decided
 //! in `session`; this machine passes inputs and effects between it and the shell.
 
+mod family;
 mod opening;
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +66,9 @@ pub enum Input {
         session: SessionId,
         /// With what.
         opened: Opened,
+        /// The sessions of sub-agents that it had opened and whose runs have no end, as their logs left them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        children: Vec<Durable>,
     },
     /// Something happened to a session.
     Session {
@@ -144,7 +149,9 @@ impl Machine for Workspace {
         match input {
             Input::Request { id, command, taken } => self.request(now, id, command, taken, out),
             Input::SessionHeld { session, holder } => self.held(&session, &holder, out),
-            Input::SessionOpened { session, opened } => self.opened(now, session, opened, out),
+            Input::SessionOpened { session, opened, children } => {
+                self.opened(now, session, opened, children, out);
+            }
             Input::Session { session, input } => self.feed(now, &session, input, out),
             Input::Tick => self.tick(now, out),
         }
@@ -191,12 +198,11 @@ impl Workspace {
     }
 
     fn tick(&mut self, now: Timestamp, out: &mut Effects<Effect>) {
-        let due = |session: &Session| session.deadline().is_some_and(|(at, _)| at <= now);
-        let sessions: alloc::vec::Vec<_> = self
-            .open_sessions()
-            .filter(|session| due(session))
-            .map(|session| session.durable().id.clone())
-            .collect();
+        let due = |session: &&Session| session.deadline().is_some_and(|(at, _)| at <= now);
+        let mut sessions: Vec<_> =
+            self.open_sessions().filter(due).map(|session| session.durable().id.clone()).collect();
+        // Sub-agents first: what comes of them may be what the session that opened them still waits for.
+        sessions.sort_by_key(|session| !session.is_child());
         for session in sessions {
             self.feed(now, &session, session::Input::Tick, out);
         }
@@ -285,7 +291,14 @@ impl Workspace {
         }
     }
 
-    fn opened(&mut self, now: Timestamp, session: SessionId, opened: Opened, out: &mut Effects<Effect>) {
+    fn opened(
+        &mut self,
+        now: Timestamp,
+        session: SessionId,
+        opened: Opened,
+        children: Vec<Durable>,
+        out: &mut Effects<Effect>,
+    ) {
         let Some(opening) = self.end_opening(&session) else { return self.unwanted(session, &opened, out) };
         // A lock that comes late, after it was not wanted and then asked for anew, is not asked for once more.
         out.cancel(&EffectId::Open(session.clone()));
@@ -294,8 +307,10 @@ impl Workspace {
             Opened::Ready(durable) => {
                 let exists = durable.as_ref().is_some_and(|durable| durable.created);
                 let durable = durable.map_or_else(|| Durable::new(session.clone()), |durable| *durable);
-                let slot = Slot::Open(Box::new(Session::new(durable, self.settings.clone())));
-                self.sessions.insert(session.clone(), slot);
+                self.insert(durable);
+                for child in children {
+                    self.recover_child(now, child, out);
+                }
                 self.feed(now, &session, session::Input::Opened, out);
                 self.admit(now, &session, opening, exists, out);
             }
@@ -350,11 +365,8 @@ impl Workspace {
         prompt: Box<Prompt>,
         out: &mut Effects<Effect>,
     ) {
-        if let Some(Slot::Open(open)) = self.sessions.get_mut(session) {
-            let mut decisions = Decisions::default();
-            open.decide(now, session::Input::Submit { to, prompt }, &mut decisions);
-            pass_on(session, decisions, out);
-        }
+        let input = session::Input::Submit { to, prompt };
+        self.with(session, |open, decisions| open.decide(now, input, decisions), now, out);
     }
 
     fn feed(
@@ -365,21 +377,47 @@ impl Workspace {
         out: &mut Effects<Effect>,
     ) {
         let opening = matches!(input, session::Input::Opened);
-        if let Some(Slot::Open(open)) = self.sessions.get_mut(session) {
-            let mut decisions = Decisions::default();
-            open.decide(now, input, &mut decisions);
-            pass_on(session, decisions, out);
-            if !opening {
-                self.let_go(session, out);
+        self.with(session, |open, decisions| open.decide(now, input, decisions), now, out);
+        if !opening {
+            self.let_go(session, out);
+            // The end of a sub-agent may have been the end of what the session that opened it was doing.
+            if session.is_child() {
+                self.let_go(&session.root(), out);
             }
         }
     }
 
-    /// Gives a session's lock back once nothing is under way in it.
+    /// Lets an open session decide, and passes on what it decides: to the log, to the shell, and to its relatives.
+    fn with(
+        &mut self,
+        session: &SessionId,
+        decide: impl FnOnce(&mut Session, &mut Decisions),
+        now: Timestamp,
+        out: &mut Effects<Effect>,
+    ) {
+        let Some(Slot::Open(open)) = self.sessions.get_mut(session) else { return };
+        let mut decisions = Decisions::default();
+        decide(open, &mut decisions);
+        let crossings = core::mem::take(&mut decisions.crossings);
+        pass_on(session, decisions, out);
+        for crossing in crossings {
+            self.cross(now, crossing, out);
+        }
+    }
+
+    fn insert(&mut self, durable: Durable) {
+        let session = durable.id.clone();
+        let open = Session::new(durable, self.settings.clone());
+        self.sessions.insert(session, Slot::Open(Box::new(open)));
+    }
+
+    /// Gives a session's lock back once nothing is under way in it. A sub-agent's session has none of its own.
     fn let_go(&mut self, session: &SessionId, out: &mut Effects<Effect>) {
         if self.open(session).is_some_and(Session::is_idle) {
             self.sessions.remove(session);
-            out.push(Effect::CloseSession { session: session.clone() });
+            if !session.is_child() {
+                out.push(Effect::CloseSession { session: session.clone() });
+            }
         }
     }
 

@@ -108,7 +108,11 @@ impl Stage {
         let session = pick(self.rig.flights.opens.iter(), nth)?.clone();
         self.rig.flights.opens.remove(&session);
         if fails {
-            return Some(Input::SessionOpened { session, opened: Opened::Failed("no".into()) });
+            return Some(Input::SessionOpened {
+                session,
+                opened: Opened::Failed("no".into()),
+                children: Vec::new(),
+            });
         }
         Some(self.rig.opening(&session))
     }

@@ -54,6 +54,8 @@ pub(super) fn apply(write: &Connection, session: i64, seq: u64, entry: &Entry) -
         | Record::PermissionDecided { .. }
         | Record::ToolCallStarted { .. }
         | Record::ToolOutputAppended { .. }
+        | Record::SubAgentFinished { .. }
+        | Record::TodosChanged { .. }
         | Record::StepFinished { .. }
         | Record::CancelAccepted { .. }
         | Record::TurnFinished { .. } => Ok(()),
@@ -226,6 +228,14 @@ impl Row<'_> {
         )?;
         self.run_sql(
             "DELETE FROM records WHERE session = ?1 AND chunk = 1 AND seq < ?2",
+            [self.session, run_seq],
+        )?;
+        // Sub-agents are part of the run that opened them; their ids begin with that of the session.
+        self.run_sql(
+            "DELETE FROM records WHERE chunk = 1 AND seq < ?2 AND session IN (
+                SELECT child.key FROM sessions JOIN sessions AS child
+                    ON child.id > sessions.id || '.' AND child.id < sessions.id || '/'
+                WHERE sessions.key = ?1 AND child.parent IS NOT NULL)",
             [self.session, run_seq],
         )?;
         Ok(())

@@ -74,7 +74,7 @@ mod tests {
         machine.handle(now, Input::Request { id: RequestId(1), command, taken: None }, &mut out);
         machine.handle(
             now,
-            Input::SessionOpened { session: session(), opened: Opened::Ready(None) },
+            Input::SessionOpened { session: session(), opened: Opened::Ready(None), children: Vec::new() },
             &mut out,
         );
         let fold = |skip: usize| {

@@ -116,7 +116,7 @@ impl Reference {
             Input::Request { command: Command::ClearQueue { session }, .. } => {
                 self.tell(process, session, |story, fates| story.clear(now, fates));
             }
-            Input::SessionOpened { session, opened } => self.opened(process, now, session, opened),
+            Input::SessionOpened { session, opened, .. } => self.opened(process, now, session, opened),
             Input::Session { session, input } => {
                 self.tell(process, session, |story, fates| story.hear(now, input, fates));
             }
@@ -290,7 +290,7 @@ mod tests {
         let command = submission(&submit);
         let Command::Submit { session, .. } = &command else { panic!("not a submission") };
         let session = session.id().clone();
-        let opened = Input::SessionOpened { session, opened: Opened::Ready(None) };
+        let opened = Input::SessionOpened { session, opened: Opened::Ready(None), children: Vec::new() };
         let request = Input::Request { id: RequestId(1), command, taken: None };
         let mut out = Effects::new();
         assert_eq!(reference.input(0, now, &request, &[]), Ok(()));

@@ -144,15 +144,18 @@ impl World {
 
     /// Reads a session whose lock the process has.
     pub(super) fn load(&mut self, process: usize, session: SessionId) -> Input {
-        let opened = if self.disk.readable(&self.options) {
-            self.processes[process].locks.insert(session.clone());
-            Opened::Ready(self.disk.folds.get(&session).cloned().map(Box::new))
-        } else {
+        if !self.disk.readable(&self.options) {
             sometimes!("log could not be read");
             self.unlock(&session);
-            Opened::Failed("The log cannot be read.".to_owned())
-        };
-        Input::SessionOpened { session, opened }
+            let opened = Opened::Failed("The log cannot be read.".to_owned());
+            return Input::SessionOpened { session, opened, children: Vec::new() };
+        }
+        self.processes[process].locks.insert(session.clone());
+        let opened = Opened::Ready(self.disk.folds.get(&session).cloned().map(Box::new));
+        let folds = self.disk.folds.iter();
+        let own = folds.filter(|(id, durable)| id.is_child() && id.root() == session && !durable.is_idle());
+        let children = own.map(|(_, durable)| durable.clone()).collect();
+        Input::SessionOpened { session, opened, children }
     }
 
     fn decide(&mut self, process: usize, inputs: Vec<Input>) {

@@ -70,6 +70,11 @@ impl Durable {
             Record::ToolCallFinished { message, call, outcome, .. } => {
                 self.finish_call(*message, *call, outcome)
             }
+            Record::SubAgentFinished { usage, cost, .. } => self.with_turn(|turn| {
+                turn.totals.usage.add(usage);
+                turn.totals.add_cost(*cost);
+            }),
+            Record::TodosChanged { todos } => self.todos.clone_from(todos),
             Record::StepFinished { usage, cost, context, .. } => self.finish_step(usage, *cost, *context),
             Record::CancelAccepted { scope, reason, .. } => self.cancel(scope, *reason),
             Record::RunFinished(finished) => self.finish_run(finished),

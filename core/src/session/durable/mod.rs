@@ -19,12 +19,13 @@ use crate::model::Preparation;
 use crate::prompt::Prompt;
 use crate::record::{Parent, Totals};
 use crate::time::Timestamp;
+use crate::todos::Todo;
 
 pub use length::Length;
 pub use turn::{Purpose, Turn};
 
 /// The version of the fold. A snapshot of another version is not used; the log is folded anew.
-pub const FOLD_VERSION: u32 = 1;
+pub const FOLD_VERSION: u32 = 2;
 
 /// How many bytes a session's log may grow before a snapshot of it is worth its while.
 const TAIL_BYTES: u64 = 1 << 20;
@@ -66,6 +67,8 @@ pub struct Durable {
     pub totals: Totals,
     /// How long the conversation is.
     pub length: Length,
+    /// What is to be done, as the model has written it down.
+    pub todos: Vec<Todo>,
 }
 
 /// A prompt without an end.
@@ -119,6 +122,7 @@ impl Durable {
             turn: None,
             totals: Totals::default(),
             length: Length::default(),
+            todos: Vec::new(),
         }
     }
 
