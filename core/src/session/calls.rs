@@ -62,15 +62,21 @@ impl Session {
         let Some((message, answer)) = self.durable.current() else { return };
         let Some(name) = answer.call(call).map(|call| call.name.clone()) else { return };
         let mode = self.terms().map_or(PermissionMode::Headless, |terms| terms.permission);
+        let rules = self.terms().map_or_else(Vec::new, |terms| terms.rules.clone());
         let Some(tool) = self.live.tools.get_mut(&call).filter(|tool| tool.started.is_none()) else { return };
-        match tools::judge(&name, intent, mode) {
-            Verdict::Allow => {
+        let refusal = match tools::judge(&name, intent, mode, &rules) {
+            Verdict::Allow => None,
+            Verdict::Ask(ask) => Some(ask.nobody()),
+            Verdict::Deny(text) => Some(text),
+        };
+        match refusal {
+            None => {
                 tool.started = Some(now);
                 let input = Box::new(tool.input.clone());
                 self.record(now, Record::ToolCallStarted { message, call }, out);
                 out.effects.push(Effect::RunTool { call, input });
             }
-            Verdict::Deny(text) => {
+            Some(text) => {
                 self.live.tools.remove(&call);
                 let by = "policy".to_string();
                 self.record(now, Record::PermissionDecided { call, allowed: false, by }, out);

@@ -4,11 +4,13 @@
 //! shell runs a tool from the same typed input.
 
 mod input;
-mod intent;
+mod permission;
 mod spec;
 
 pub use input::{
     BadInput, BashInput, EditInput, GlobInput, GrepInput, LsInput, ToolInput, ViewInput, WriteInput, read,
 };
-pub use intent::{Intent, PathUse, Verdict, judge};
+pub use permission::{
+    Access, Action, Argument, Ask, BadRule, Intent, Part, PathUse, Rule, Subject, Verdict, judge, line,
+};
 pub use spec::{overlaps, specs};
