@@ -15,7 +15,7 @@ use crate::model::Preparation;
 use crate::prompt::{Delivery, Prompt, Terms};
 use crate::record::{Parent, Reason, Record, RunFinished, RunStatus, Totals};
 use crate::time::Timestamp;
-use crate::tools::{self, Action, AgentInput};
+use crate::tools::{self, AgentInput, CallInput};
 
 /// What a session has for one that it opened, or for the one that opened it.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,7 +108,7 @@ impl Session {
     /// Has the sub-agent of a call stopped. Says whether the call has one.
     pub(super) fn stop_sub_agent(&self, call: CallId, reason: Reason, out: &mut Decisions) -> bool {
         let agent =
-            |tool: &super::live::Tool| matches!(tool.action, Action::Agent(_)) && tool.started.is_some();
+            |tool: &super::live::Tool| matches!(tool.input, CallInput::Agent(_)) && tool.started.is_some();
         let Some((message, _)) = self.durable.current() else { return false };
         let has = self.live.tools.get(&call).is_some_and(agent);
         if has {

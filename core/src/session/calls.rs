@@ -15,7 +15,7 @@ use crate::prompt::PermissionMode;
 use crate::record::Record;
 use crate::time::Timestamp;
 use crate::todos;
-use crate::tools::{self, Action, BadInput, Intent, Verdict};
+use crate::tools::{self, BadInput, CallInput, Intent, Verdict};
 
 /// How many bytes of a running tool's output are recorded while it runs; its outcome states what matters of it anyway.
 const SHOWN_BYTES: usize = 64 << 10;
@@ -31,26 +31,26 @@ impl Session {
     }
 
     /// What a call asks for, if its tool is on offer and its arguments fit.
-    fn read(&self, call: &ToolCall) -> Result<Action, BadInput> {
+    fn read(&self, call: &ToolCall) -> Result<CallInput, BadInput> {
         let offered = self.durable.preparation.iter().flat_map(|preparation| &preparation.tools);
         let names: Vec<&str> = offered.map(|tool| tool.name.as_str()).collect();
         if names.contains(&call.name.as_str()) {
-            return tools::action(&call.name, &call.input);
+            return tools::read_call(&call.name, &call.input);
         }
         Err(BadInput::UnknownTool { name: call.name.clone(), known: names.join(", ") })
     }
 
     /// Starts the calls whose turn it is; once all have ended, the step is over.
     pub(super) fn run_calls(&mut self, now: Timestamp, out: &mut Decisions) {
-        while let Some((call, overlaps, action)) = self.next_call() {
-            let tool = Tool { action: action.clone(), overlaps, started: None, shown: 0 };
+        while let Some((call, overlaps, input)) = self.next_call() {
+            let tool = Tool { input: input.clone(), overlaps, started: None, shown: 0 };
             self.live.tools.insert(call, tool);
-            match action {
-                Action::Tool(input) => {
+            match input {
+                CallInput::Tool(input) => {
                     out.effects.push(Effect::InspectCall { call, input: Box::new(input) });
                 }
                 // What is done here touches nothing that the shell could look at.
-                Action::Agent(_) | Action::Todos(_) => {
+                CallInput::Agent(_) | CallInput::Todos(_) => {
                     let intent = Intent { complete: true, ..Intent::default() };
                     self.judge(now, call, &intent, out);
                 }
@@ -62,7 +62,7 @@ impl Session {
     }
 
     /// The first call without outcome that is not under way, if it may start.
-    fn next_call(&self) -> Option<(CallId, bool, Action)> {
+    fn next_call(&self) -> Option<(CallId, bool, CallInput)> {
         let (_, answer) = self.durable.current()?;
         let waits = |call: &&ToolCall| call.outcome.is_none() && !self.live.tools.contains_key(&call.id);
         let call = answer.calls().find(waits)?;
@@ -73,8 +73,8 @@ impl Session {
         } else {
             self.live.tools.is_empty()
         };
-        let action = self.read(call).ok()?;
-        room.then_some((call.id, overlaps, action))
+        let input = self.read(call).ok()?;
+        room.then_some((call.id, overlaps, input))
     }
 
     /// The shell has found out what a call would touch.
@@ -90,9 +90,15 @@ impl Session {
         let Some((_, answer)) = self.durable.current() else { return };
         let Some(name) = answer.call(call).map(|call| call.name.clone()) else { return };
         let mode = self.terms().map_or(PermissionMode::Headless, |terms| terms.permission);
-        match tools::judge(&name, intent, mode) {
-            Verdict::Allow => self.start_call(now, call, out),
-            Verdict::Deny(text) => {
+        let rules = self.terms().map_or_else(Vec::new, |terms| terms.rules.clone());
+        let refusal = match tools::judge(&name, intent, mode, &rules) {
+            Verdict::Allow => None,
+            Verdict::Ask(ask) => Some(ask.nobody()),
+            Verdict::Deny(text) => Some(text),
+        };
+        match refusal {
+            None => self.start_call(now, call, out),
+            Some(text) => {
                 self.live.tools.remove(&call);
                 let by = "policy".to_string();
                 self.record(now, Record::PermissionDecided { call, allowed: false, by }, out);
@@ -105,12 +111,12 @@ impl Session {
         let Some((message, _)) = self.durable.current() else { return };
         let Some(tool) = self.live.tools.get_mut(&call) else { return };
         tool.started = Some(now);
-        let action = tool.action.clone();
+        let input = tool.input.clone();
         self.record(now, Record::ToolCallStarted { message, call }, out);
-        match action {
-            Action::Tool(input) => out.effects.push(Effect::RunTool { call, input: Box::new(input) }),
-            Action::Agent(task) => self.open_sub_agent(message, call, task, out),
-            Action::Todos(list) => {
+        match input {
+            CallInput::Tool(input) => out.effects.push(Effect::RunTool { call, input: Box::new(input) }),
+            CallInput::Agent(task) => self.open_sub_agent(message, call, task, out),
+            CallInput::Todos(list) => {
                 self.live.tools.remove(&call);
                 let outcome = ToolOutcome::text(ToolStatus::Ok, todos::noted(&list.todos));
                 self.record(now, Record::TodosChanged { todos: list.todos }, out);

@@ -8,7 +8,7 @@ use super::stream::Assembly;
 use crate::ids::{AttemptId, CallId};
 use crate::model::{Preparation, PrepareError};
 use crate::time::Timestamp;
-use crate::tools::Action;
+use crate::tools::CallInput;
 
 /// What concerns this process only. Empty whenever a session is opened.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -57,7 +57,7 @@ pub(super) enum CallState {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Tool {
     /// What is called.
-    pub(super) action: Action,
+    pub(super) input: CallInput,
     /// Whether others may run beside it.
     pub(super) overlaps: bool,
     /// Since when it runs; none while it is looked at.

@@ -30,7 +30,7 @@ pub enum ToolInput {
 
 /// What a tool call is: something that the shell does, or something that is done here.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Action {
+pub enum CallInput {
     /// The shell runs a tool.
     Tool(ToolInput),
     /// A sub-agent is given a task.
@@ -180,19 +180,19 @@ pub fn read(name: &str, input: &str) -> Result<ToolInput, BadInput> {
 }
 
 /// Reads any tool call as the model wrote it, also of tools that are none of the shell's.
-pub fn action(name: &str, input: &str) -> Result<Action, BadInput> {
+pub fn read_call(name: &str, input: &str) -> Result<CallInput, BadInput> {
     match name {
         "agent" => match arguments::<AgentInput>(name, input)? {
             task if task.prompt.trim().is_empty() => Err(misfit(name, "the prompt is empty")),
-            task => Ok(Action::Agent(task)),
+            task => Ok(CallInput::Agent(task)),
         },
         "todos" => match arguments::<TodosInput>(name, input)? {
             list if list.todos.len() > MAX_TODOS => {
                 Err(misfit(name, &alloc::format!("there are more than {MAX_TODOS} entries")))
             }
-            list => Ok(Action::Todos(list)),
+            list => Ok(CallInput::Todos(list)),
         },
-        _ => read(name, input).map(Action::Tool),
+        _ => read(name, input).map(CallInput::Tool),
     }
 }
 
@@ -220,11 +220,11 @@ mod tests {
 
     #[test]
     fn what_is_none_of_the_shells_is_read_too() {
-        let task = action("agent", r#"{"prompt":"look"}"#);
-        assert_eq!(task, Ok(Action::Agent(AgentInput { prompt: "look".to_string() })));
-        let list = action("todos", r#"{"todos":[{"content":"a","status":"in_progress"}]}"#);
-        assert!(matches!(list, Ok(Action::Todos(list)) if list.todos.len() == 1));
-        assert!(matches!(action("ls", "{}"), Ok(Action::Tool(ToolInput::Ls(_)))));
+        let task = read_call("agent", r#"{"prompt":"look"}"#);
+        assert_eq!(task, Ok(CallInput::Agent(AgentInput { prompt: "look".to_string() })));
+        let list = read_call("todos", r#"{"todos":[{"content":"a","status":"in_progress"}]}"#);
+        assert!(matches!(list, Ok(CallInput::Todos(list)) if list.todos.len() == 1));
+        assert!(matches!(read_call("ls", "{}"), Ok(CallInput::Tool(ToolInput::Ls(_)))));
         let many =
             alloc::format!(r#"{{"todos":[{}]}}"#, [r#"{"content":"a","status":"pending"}"#; 201].join(","));
         for (name, input, reason) in [
@@ -234,7 +234,7 @@ mod tests {
             ("todos", many.as_str(), "more than 200 entries"),
             ("rm", "{}", "There is no tool named"),
         ] {
-            let error = action(name, input).map_err(|error| error.to_string());
+            let error = read_call(name, input).map_err(|error| error.to_string());
             assert!(error.as_ref().is_err_and(|text| text.contains(reason)), "{name}: {error:?}");
         }
     }

@@ -251,6 +251,8 @@ impl Headless {
         let permission_mode = match self.options.prompt.terms.permission {
             PermissionMode::Headless => "deny",
             PermissionMode::Yolo => "yolo",
+            PermissionMode::Interactive => "ask",
+            PermissionMode::Plan => "plan",
         };
         let started =
             lines::RunStarted { version: &version, model: model.as_deref(), cwd: &cwd, permission_mode };
