@@ -227,6 +227,8 @@ pub enum EffectId {
     Call(SessionId, CallId),
     /// Renewing the credentials of an attempt.
     Refresh(SessionId, AttemptId),
+    /// Asking a model for a title.
+    Title(SessionId),
     /// Answering a request at the door.
     Reply(RequestId),
 }

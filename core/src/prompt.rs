@@ -60,6 +60,9 @@ pub struct Terms {
     /// What else is said about tool calls: allowed, asked about or denied. Their order does not matter.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<Rule>,
+    /// Whether a model is asked for a title if the session is new.
+    #[serde(default)]
+    pub title: bool,
     /// How it meets a turn that is under way.
     #[serde(default)]
     pub delivery: Delivery,
@@ -86,6 +89,7 @@ impl Terms {
             model: None,
             permission: PermissionMode::Headless,
             rules: Vec::new(),
+            title: false,
             delivery: Delivery::Auto,
             max_steps: MAX_STEPS,
             max_wait: MAX_WAIT_HEADLESS,

@@ -7,5 +7,6 @@ pub mod clock;
 pub mod door;
 pub mod driver;
 pub mod models;
+pub mod rules;
 pub mod store;
 pub mod tools;

@@ -290,6 +290,7 @@ impl Options {
             connect: self.connect,
             first_event: self.first_event,
             idle: self.idle,
+            title: Settings::default().title,
             settle: self.settle,
             backoff: self.backoff,
             attempts: self.attempts as u32,

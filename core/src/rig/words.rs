@@ -125,6 +125,9 @@ pub(crate) fn ask(effect: &Effect) -> String {
             Ask::InspectCall { call, .. } => format!("inspect {call}"),
             Ask::RunTool { call, .. } => format!("run {call}"),
             Ask::CancelTool { call } => format!("stop running {call}"),
+            Ask::MakeTitle { .. } => "make a title".into(),
+            Ask::CancelTitle => "stop making a title".into(),
+            Ask::KeepRules { .. } => "keep rules".into(),
             Ask::Reply { to, .. } => format!("reply {}", to.0),
         },
     }

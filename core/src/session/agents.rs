@@ -7,12 +7,14 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::{String, ToString};
 
+use super::asks::{Decided, Question};
 use super::{Decisions, Session, entry};
 use crate::content::{ToolOutcome, ToolStatus};
 use crate::ids::{CallId, MessageId, PromptId, SessionId};
 use crate::instructions;
 use crate::model::Preparation;
 use crate::prompt::{Delivery, Prompt, Terms};
+use crate::protocol::AskId;
 use crate::record::{Parent, Reason, Record, RunFinished, RunStatus, Totals};
 use crate::time::Timestamp;
 use crate::tools::{self, AgentInput, CallInput};
@@ -31,6 +33,29 @@ pub(crate) enum Crossing {
     },
     /// What was opened has ended.
     Ended(Box<Report>),
+    /// A call of a sub-agent needs permission.
+    Ask {
+        /// The session that asks for it.
+        root: SessionId,
+        /// What it would do.
+        question: Box<Question>,
+    },
+    /// What was decided about a sub-agent's call.
+    Decided {
+        /// The sub-agent's session.
+        child: SessionId,
+        /// The call.
+        call: CallId,
+        /// The decision.
+        decided: Box<Decided>,
+    },
+    /// A sub-agent does not need an answer any more.
+    Withdraw {
+        /// The session that asks for it.
+        root: SessionId,
+        /// What for.
+        ask: AskId,
+    },
 }
 
 /// The task of a sub-agent.
@@ -142,6 +167,7 @@ impl Session {
         if message != parent.message || !answer.call(call).is_some_and(open) {
             return;
         }
+        self.withdraw_of(now, &session, out);
         let (usage, cost) = (totals.usage, totals.cost);
         self.record(now, Record::SubAgentFinished { call, session, status, usage, cost }, out);
         self.tool_finished(now, call, outcome, out);

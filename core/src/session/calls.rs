@@ -43,7 +43,7 @@ impl Session {
     /// Starts the calls whose turn it is; once all have ended, the step is over.
     pub(super) fn run_calls(&mut self, now: Timestamp, out: &mut Decisions) {
         while let Some((call, overlaps, input)) = self.next_call() {
-            let tool = Tool { input: input.clone(), overlaps, started: None, shown: 0 };
+            let tool = Tool { input: input.clone(), overlaps, started: None, asked: false, shown: 0 };
             self.live.tools.insert(call, tool);
             match input {
                 CallInput::Tool(input) => {
@@ -64,6 +64,9 @@ impl Session {
     /// The first call without outcome that is not under way, if it may start.
     fn next_call(&self) -> Option<(CallId, bool, CallInput)> {
         let (_, answer) = self.durable.current()?;
+        if self.durable.turn.as_ref().is_none_or(|turn| turn.stopped) {
+            return None;
+        }
         let waits = |call: &&ToolCall| call.outcome.is_none() && !self.live.tools.contains_key(&call.id);
         let call = answer.calls().find(waits)?;
         let overlaps = tools::overlaps(&call.name);
@@ -79,7 +82,7 @@ impl Session {
 
     /// The shell has found out what a call would touch.
     pub(super) fn inspected(&mut self, now: Timestamp, call: CallId, intent: &Intent, out: &mut Decisions) {
-        if self.live.tools.get(&call).is_some_and(|tool| tool.started.is_none()) {
+        if self.live.tools.get(&call).is_some_and(|tool| tool.started.is_none() && !tool.asked) {
             self.judge(now, call, intent, out);
             self.run_calls(now, out);
         }
@@ -89,25 +92,29 @@ impl Session {
     fn judge(&mut self, now: Timestamp, call: CallId, intent: &Intent, out: &mut Decisions) {
         let Some((_, answer)) = self.durable.current() else { return };
         let Some(name) = answer.call(call).map(|call| call.name.clone()) else { return };
-        let mode = self.terms().map_or(PermissionMode::Headless, |terms| terms.permission);
-        let rules = self.terms().map_or_else(Vec::new, |terms| terms.rules.clone());
-        let refusal = match tools::judge(&name, intent, mode, &rules) {
-            Verdict::Allow => None,
-            Verdict::Ask(ask) => Some(ask.nobody()),
-            Verdict::Deny(text) => Some(text),
-        };
-        match refusal {
-            None => self.start_call(now, call, out),
-            Some(text) => {
+        match self.verdict(&name, intent) {
+            Verdict::Allow => self.start_call(now, call, out),
+            Verdict::Ask(_) => self.need_permission(now, call, name, intent, out),
+            Verdict::Deny(text) => {
                 self.live.tools.remove(&call);
-                let by = "policy".to_string();
-                self.record(now, Record::PermissionDecided { call, allowed: false, by }, out);
+                let (by, grants) = ("policy".to_string(), Vec::new());
+                let (allowed, person, session) = (false, false, None);
+                let decided = Record::PermissionDecided { call, allowed, by, session, person, grants };
+                self.record(now, decided, out);
                 self.end_call(now, call, ToolOutcome::text(ToolStatus::Denied, text), 0, out);
             }
         }
     }
 
-    fn start_call(&mut self, now: Timestamp, call: CallId, out: &mut Decisions) {
+    /// What the rules of the turn and what has been granted make of a call.
+    pub(super) fn verdict(&self, tool: &str, intent: &Intent) -> Verdict {
+        let terms = self.terms();
+        let mode = terms.map_or(PermissionMode::Headless, |terms| terms.permission);
+        let rules = terms.into_iter().flat_map(|terms| &terms.rules).chain(&self.durable.grants);
+        tools::judge(tool, intent, mode, rules)
+    }
+
+    pub(super) fn start_call(&mut self, now: Timestamp, call: CallId, out: &mut Decisions) {
         let Some((message, _)) = self.durable.current() else { return };
         let Some(tool) = self.live.tools.get_mut(&call) else { return };
         tool.started = Some(now);

@@ -92,9 +92,11 @@ impl Session {
 
     /// Gives every call that is not running its outcome and tells the running ones to stop.
     fn stop_calls(&mut self, now: Timestamp, out: &mut Decisions) {
+        self.withdraw(now, out);
         let running = |tool: &super::live::Tool| tool.started.is_some();
         // Also what is about to be looked at: that is taken back.
-        let stop: Vec<_> = self.live.tools.keys().copied().collect();
+        let stop = self.live.tools.iter().filter(|(_, tool)| !tool.asked).map(|(call, _)| *call);
+        let stop: Vec<_> = stop.collect();
         self.live.tools.retain(|_, tool| running(tool));
         let Some((_, answer)) = self.durable.current() else { return };
         let runs = |call| self.live.tools.contains_key(call);

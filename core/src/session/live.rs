@@ -1,10 +1,13 @@
 //! The half of a session's state that concerns this process only: what is awaited, and text that is not yet recorded.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use super::asks::Question;
 use super::stream::Assembly;
+use super::title::Titling;
 use crate::ids::{AttemptId, CallId};
 use crate::model::{Preparation, PrepareError};
 use crate::time::Timestamp;
@@ -21,6 +24,10 @@ pub struct Live {
     pub(super) preparing: BTreeMap<u64, Timestamp>,
     /// What preparing has come to, for prompts that have not begun.
     pub(super) prepared: BTreeMap<u64, Result<Preparation, PrepareError>>,
+    /// What the calls would do that a person is asked about, sub-agents' included.
+    pub(super) questions: Vec<Question>,
+    /// The title that a model is asked for.
+    pub(super) title: Option<Titling>,
     /// When a cancelled turn stops waiting for its tools.
     pub(super) settle: Option<Timestamp>,
 }
@@ -62,6 +69,8 @@ pub(super) struct Tool {
     pub(super) overlaps: bool,
     /// Since when it runs; none while it is looked at.
     pub(super) started: Option<Timestamp>,
+    /// Whether a person is asked about it.
+    pub(super) asked: bool,
     /// How many bytes of its output have been recorded while it runs.
     pub(super) shown: usize,
 }

@@ -41,6 +41,7 @@ impl Session {
 
     /// Closes the step that is under way, if there is one: its message, its calls, and whatever is awaited.
     pub(super) fn settle(&mut self, now: Timestamp, outcome: &TurnOutcome, out: &mut Decisions) {
+        self.withdraw(now, out);
         self.flush(now, out);
         self.close_message(now, outcome, out);
         self.close_calls(now, outcome, out);
@@ -91,7 +92,10 @@ fn broken_off(outcome: &TurnOutcome) -> Finish {
         TurnOutcome::Limited(_, text) => Finish::Error(ErrorInfo::new(ErrorClass::RateLimit, text.clone())),
         TurnOutcome::Interrupted => Finish::Interrupted,
         TurnOutcome::Refused => Finish::ContentFilter,
-        TurnOutcome::Completed | TurnOutcome::Denied | TurnOutcome::Continued => Finish::Unknown,
+        TurnOutcome::Completed
+        | TurnOutcome::Denied
+        | TurnOutcome::DeniedByPerson
+        | TurnOutcome::Continued => Finish::Unknown,
     }
 }
 
@@ -111,6 +115,7 @@ fn not_ended(outcome: &TurnOutcome) -> ToolOutcome {
         | TurnOutcome::Failed(_)
         | TurnOutcome::Limited(_, _)
         | TurnOutcome::Denied
+        | TurnOutcome::DeniedByPerson
         | TurnOutcome::Refused => ToolOutcome::text(
             ToolStatus::NotReached,
             "The turn ended before this was started; nothing was done.",
@@ -137,6 +142,10 @@ pub(super) fn terminal(outcome: &TurnOutcome) -> (RunStatus, Reason, String) {
         TurnOutcome::Limited(reason, text) => (RunStatus::Limit, *reason, text.clone()),
         TurnOutcome::Denied => {
             let text = "Every tool call of the last three steps was denied; allow what the task needs, for example with --yolo.";
+            (RunStatus::Denied, Reason::Denied, text.to_string())
+        }
+        TurnOutcome::DeniedByPerson => {
+            let text = "A tool call was denied, which ended the turn; say what should be done instead.";
             (RunStatus::Denied, Reason::Denied, text.to_string())
         }
         TurnOutcome::Refused => {

@@ -34,7 +34,10 @@ impl Session {
         };
         self.open_turn(now, prompt, out);
         match failed {
-            None => self.start_step(now, out),
+            None => {
+                self.ask_title(now, out);
+                self.start_step(now, out);
+            }
             Some(error) => self.close_turn(now, TurnOutcome::Failed(error), out),
         }
     }
@@ -157,6 +160,9 @@ impl Session {
         let turn = self.durable.turn.as_ref()?;
         if let Some(reason) = turn.cancelling {
             return Some(TurnOutcome::Cancelled(reason));
+        }
+        if turn.stopped {
+            return Some(TurnOutcome::DeniedByPerson);
         }
         match finish {
             Finish::MaxTokens => {

@@ -23,6 +23,16 @@ impl Workspace {
                 self.let_go(&child, out);
             }
             Crossing::Ended(report) => self.child_ended(now, *report, out),
+            Crossing::Ask { root, question } => {
+                self.with(&root, |open, decisions| open.put(now, *question, decisions), now, out);
+            }
+            Crossing::Decided { child, call, decided } => {
+                self.with(&child, |open, decisions| open.hear(now, call, *decided, decisions), now, out);
+                self.let_go(&child, out);
+            }
+            Crossing::Withdraw { root, ask } => {
+                self.with(&root, |open, decisions| open.withdraw_one(now, &ask, decisions), now, out);
+            }
         }
     }
 

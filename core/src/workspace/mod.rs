@@ -178,6 +178,11 @@ impl Workspace {
         self.open(session)?.request()
     }
 
+    /// The request that asks for a title of that session.
+    pub fn title_request(&self, session: &SessionId) -> Option<ModelRequest> {
+        self.open(session)?.title_request()
+    }
+
     /// Whether no session is in use.
     pub fn is_idle(&self) -> bool {
         self.sessions.is_empty()
@@ -232,6 +237,14 @@ impl Workspace {
                 }
                 None => out.push(reply(id, Reply::Cancelled { runs: alloc::vec![] })),
             },
+            Command::Rename { session, title } => self.rename(now, id, session, title, out),
+            Command::Answer { session, ask, answer, client } => match self.sessions.get(&session) {
+                Some(Slot::Open(_)) => {
+                    let input = session::Input::Answer { to: id, ask, answer, client };
+                    self.feed(now, &session, input, out);
+                }
+                Some(Slot::Opening(_)) | None => out.push(reply(id, Reply::Answered { resolved: false })),
+            },
             Command::ClearQueue { session } => match self.sessions.get(&session) {
                 Some(Slot::Open(_)) => self.feed(now, &session, session::Input::ClearQueue { to: id }, out),
                 Some(Slot::Opening(_)) | None => {
@@ -285,9 +298,31 @@ impl Workspace {
         }
     }
 
+    /// A session that is not open is opened for it. It waits for nobody: another process may be at work for long.
+    fn rename(
+        &mut self,
+        now: Timestamp,
+        to: RequestId,
+        session: SessionId,
+        title: String,
+        out: &mut Effects<Effect>,
+    ) {
+        match self.sessions.get_mut(&session) {
+            Some(Slot::Open(_)) => self.feed(now, &session, session::Input::Rename { to, title }, out),
+            Some(Slot::Opening(opening)) => opening.add_rename(to, title, out),
+            None => {
+                let mut opening = Opening::default();
+                opening.add_rename(to, title, out);
+                self.sessions.insert(session.clone(), Slot::Opening(opening));
+                out.push(Effect::OpenSession { session });
+            }
+        }
+    }
+
     fn held(&mut self, session: &SessionId, holder: &Holder, out: &mut Effects<Effect>) {
         if let Some(Slot::Opening(opening)) = self.sessions.get_mut(session) {
             opening.held(session, holder, out);
+            self.forget_if_empty(session, out);
         }
     }
 
@@ -344,11 +379,18 @@ impl Workspace {
         mut exists: bool,
         out: &mut Effects<Effect>,
     ) {
-        for waiting in opening.into_waiting() {
+        let (waiting, renames) = opening.into_parts();
+        for (to, title) in renames {
+            if exists {
+                let input = session::Input::Rename { to, title };
+                self.with(session, |open, decisions| open.decide(now, input, decisions), now, out);
+            } else {
+                refuse(to, RefusalKind::NotFound, no_session(session), out);
+            }
+        }
+        for waiting in waiting {
             if !exists && matches!(waiting.choice, SessionChoice::Existing { .. }) {
-                let text =
-                    alloc::format!("There is no session {session}; `hostler sessions list` shows them.");
-                refuse(waiting.to, RefusalKind::NotFound, text, out);
+                refuse(waiting.to, RefusalKind::NotFound, no_session(session), out);
                 continue;
             }
             exists = true;
@@ -442,11 +484,18 @@ fn pass_on(session: &SessionId, decisions: Decisions, out: &mut Effects<Effect>)
             | session::Effect::CancelCall { .. }
             | session::Effect::InspectCall { .. }
             | session::Effect::RunTool { .. }
+            | session::Effect::MakeTitle { .. }
+            | session::Effect::CancelTitle
+            | session::Effect::KeepRules { .. }
             | session::Effect::CancelTool { .. }) => {
                 push_effect(Owned { session: session.clone(), effect }, out, Effect::Session)
             }
         }
     }
+}
+
+fn no_session(session: &SessionId) -> String {
+    alloc::format!("There is no session {session}; `hostler sessions list` shows them.")
 }
 
 fn refuse(to: RequestId, kind: RefusalKind, message: impl Into<String>, out: &mut Effects<Effect>) {

@@ -121,6 +121,7 @@ impl Reference {
                 self.tell(process, session, |story, fates| story.hear(now, input, fates));
             }
             Input::Tick => self.tick(process, now),
+            Input::Request { command: Command::Answer { .. } | Command::Rename { .. }, .. } => {}
             Input::SessionHeld { .. } => {}
         }
     }

@@ -313,9 +313,14 @@ impl Headless {
             (_, Reply::Refused(refusal)) => self.refused(now, &refusal, out),
             (
                 _,
-                Reply::Accepted { .. } | Reply::Session(_) | Reply::Cancelled { .. } | Reply::Cleared { .. },
+                Reply::Accepted { .. }
+                | Reply::Session(_)
+                | Reply::Cancelled { .. }
+                | Reply::Cleared { .. }
+                | Reply::Renamed
+                | Reply::Answered { .. },
             ) => {}
-            (_, Reply::Sessions(_) | Reply::Transcript(_) | Reply::Runs(_)) => {}
+            (_, Reply::Sessions(_) | Reply::Transcript(_) | Reply::Runs(_) | Reply::Asks(_)) => {}
         }
     }
 

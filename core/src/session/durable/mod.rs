@@ -17,9 +17,11 @@ use crate::content::{AssistantMessage, Message, MessageBody};
 use crate::ids::{MessageId, PromptId, RunId, SessionId, TurnId};
 use crate::model::Preparation;
 use crate::prompt::Prompt;
-use crate::record::{Parent, Totals};
+use crate::protocol::AskId;
+use crate::record::{Parent, TitleSource, Totals};
 use crate::time::Timestamp;
 use crate::todos::Todo;
+use crate::tools::{Ask, Rule};
 
 pub use length::Length;
 pub use turn::{Purpose, Turn};
@@ -45,6 +47,8 @@ pub struct Durable {
     pub created: bool,
     /// What people call it.
     pub title: String,
+    /// Who says so; none while it is the beginning of its first prompt.
+    pub titled_by: Option<TitleSource>,
     /// The call that opened it, for a sub-agent's session.
     pub parent: Option<Parent>,
     /// The sequence that was given last.
@@ -69,6 +73,21 @@ pub struct Durable {
     pub length: Length,
     /// What is to be done, as the model has written it down.
     pub todos: Vec<Todo>,
+    /// What waits for a person's permission, in the order in which it was asked for.
+    pub asks: Vec<Asked>,
+    /// What people have permitted for as long as the session lasts.
+    pub grants: Vec<Rule>,
+}
+
+/// Something that waits for a person's permission.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The call.
+    pub id: AskId,
+    /// Since when it waits.
+    pub at: Timestamp,
+    /// What needs permission.
+    pub what: Ask,
 }
 
 /// A prompt without an end.
@@ -111,6 +130,7 @@ impl Durable {
             id,
             created: false,
             title: String::new(),
+            titled_by: None,
             parent: None,
             sequence: 0,
             last_message: MessageId(0),
@@ -123,6 +143,8 @@ impl Durable {
             totals: Totals::default(),
             length: Length::default(),
             todos: Vec::new(),
+            asks: Vec::new(),
+            grants: Vec::new(),
         }
     }
 
