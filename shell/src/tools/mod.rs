@@ -5,6 +5,7 @@
 
 mod bash;
 mod change;
+mod command;
 mod control;
 mod edit;
 mod files;
