@@ -10,8 +10,9 @@
 //! | the terminal | cannot be reached | can be opened as `/dev/tty` |
 //!
 //! On Linux a helper watches over each command: see `helper`. A process that belongs to another user, as after `sudo`,
-//! cannot be ended by anybody; the call ends nevertheless, and says so. If the command kills its own helper with
-//! `kill -9`, what has both begun a session of its own and lost its parents lives on.
+//! cannot be ended by anybody; the call ends nevertheless, and says so. A helper has a guard, so that a command may kill or
+//! stop either of them and still be ended. One that kills both in one breath gets away with what has begun a session of
+//! its own and lost its parents; only a sandbox could prevent that.
 
 mod ending;
 mod environment;
