@@ -8,7 +8,8 @@ mod intent;
 mod spec;
 
 pub use input::{
-    BadInput, BashInput, EditInput, GlobInput, GrepInput, LsInput, ToolInput, ViewInput, WriteInput, read,
+    BadInput, BashInput, EditInput, GlobInput, GrepInput, LsInput, MultiEditInput, Replace, ToolInput, ViewInput,
+    WriteInput, read,
 };
 pub use intent::{Intent, PathUse, Verdict, judge};
 pub use spec::{overlaps, specs};
