@@ -23,6 +23,7 @@ fn touched(workspace: &Workspace, input: &ToolInput) -> Intent {
         ToolInput::Glob(input) => reading(base(workspace, input)),
         ToolInput::Grep(input) => reading(place(workspace, input.path.as_deref())),
         ToolInput::Edit(input) => writing(place(workspace, Some(&input.file_path))),
+        ToolInput::MultiEdit(input) => writing(place(workspace, Some(&input.file_path))),
         ToolInput::Write(input) => writing(place(workspace, Some(&input.file_path))),
     }
 }
@@ -85,6 +86,7 @@ mod tests {
             ("grep", r#"{"pattern":"x","path":"up/other"}"#, "R"),
             ("edit", r#"{"file_path":"a","old_string":"","new_string":""}"#, "rw"),
             ("edit", r#"{"file_path":"up/a","old_string":"","new_string":""}"#, "RW"),
+            ("multiedit", r#"{"file_path":"up/a","edits":[]}"#, "RW"),
             ("write", r#"{"file_path":"x/y/a","content":""}"#, "rw"),
             ("write", r#"{"file_path":"loop/a","content":""}"#, "?"),
             ("bash", r#"{"command":"true < a > b"}"#, "rw"),
