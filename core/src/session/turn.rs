@@ -148,7 +148,7 @@ impl Session {
     pub(super) fn close_step(&mut self, now: Timestamp, out: &mut Decisions) {
         let Some(turn) = self.durable.turn.as_ref().filter(|turn| turn.message.is_some()) else { return };
         let (step, usage, before) = (turn.step_id(), turn.usage, turn.totals.context);
-        let prices = self.durable.preparation.as_ref().and_then(|preparation| preparation.prices);
+        let prices = self.durable.preparation.as_ref().and_then(|preparation| preparation.prices.as_ref());
         let cost = prices.map(|prices| prices.cost(&usage));
         // Of an answer that was broken off often nothing is known; the conversation is not empty for that.
         let context = if usage.context() > 0 { usage.context() } else { before };
