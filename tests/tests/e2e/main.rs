@@ -11,6 +11,7 @@ mod models;
 mod output;
 mod places;
 mod rehearsal;
+mod replay;
 mod sessions;
 mod signals;
 mod streams;
