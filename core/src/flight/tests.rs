@@ -213,7 +213,7 @@ fn a_record_that_begins_in_the_middle_of_things_is_redacted_too() {
 fn a_moment_says_what_happened_and_what_that_led_to() {
     let text = flight();
     let lines = lines(&text);
-    let call = lines.iter().position(|line| line.contains("make")).expect("the call is there") as u64;
+    let call = lines.iter().position(|line| line.contains("ToolCalls")).expect("the call is there") as u64;
     let words = at(&text, call).expect("there is such a batch").describe();
     for part in ["Batch", "What happened", "MessageFinished", "InspectCall", "bash: no outcome", "is queued"]
     {
