@@ -161,6 +161,9 @@ pub enum BadInput {
     },
 }
 
+/// How many characters of what a model wrote are repeated to it.
+const SHOWN: usize = 300;
+
 /// Reads a tool call as the model wrote it.
 pub fn read(name: &str, input: &str) -> Result<ToolInput, BadInput> {
     match name {
@@ -172,15 +175,25 @@ pub fn read(name: &str, input: &str) -> Result<ToolInput, BadInput> {
         "edit" => arguments(name, input).map(ToolInput::Edit),
         "multiedit" => arguments(name, input).map(ToolInput::MultiEdit),
         "write" => arguments(name, input).map(ToolInput::Write),
-        _ => Err(BadInput::UnknownTool { name: name.to_string(), known: super::spec::names() }),
+        _ => Err(BadInput::UnknownTool { name: short(name), known: super::spec::names() }),
     }
 }
 
 fn arguments<T: DeserializeOwned>(name: &str, input: &str) -> Result<T, BadInput> {
     // A model that means "no arguments" often writes nothing at all.
     let text = if input.trim().is_empty() { "{}" } else { input };
-    serde_json::from_str(text)
-        .map_err(|problem| BadInput::Arguments { name: name.to_string(), problem: problem.to_string() })
+    serde_json::from_str(text).map_err(|problem| BadInput::Arguments {
+        name: name.to_string(),
+        problem: short(&problem.to_string()),
+    })
+}
+
+/// A text that may quote all that the model wrote, cut.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => alloc::format!("{}...", &text[..end]),
+        None => text.to_string(),
+    }
 }
 
 #[cfg(test)]

@@ -3,13 +3,15 @@
 //! What they do is in the shell. A model's arguments are checked here, before anything is asked of the shell, and the
 //! shell runs a tool from the same typed input.
 
+#[cfg(test)]
+mod fuzz;
 mod input;
 mod intent;
 mod spec;
 
 pub use input::{
-    BadInput, BashInput, EditInput, GlobInput, GrepInput, LsInput, MultiEditInput, Replace, ToolInput, ViewInput,
-    WriteInput, read,
+    BadInput, BashInput, EditInput, GlobInput, GrepInput, LsInput, MultiEditInput, Replace, ToolInput,
+    ViewInput, WriteInput, read,
 };
 pub use intent::{Intent, PathUse, Verdict, judge};
 pub use spec::{overlaps, specs};

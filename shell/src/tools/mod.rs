@@ -4,13 +4,19 @@
 //! asks anybody or remembers what was decided. Every call ends with an outcome whose text is never empty.
 
 mod bash;
+mod binary;
 mod change;
 mod control;
+mod diff;
 mod edit;
 mod files;
 mod fresh;
+#[cfg(test)]
+mod fuzz;
 mod glob;
 mod grep;
+#[cfg(test)]
+mod hard_cases;
 mod hits;
 mod inspect;
 mod lines;
@@ -53,9 +59,7 @@ pub async fn run(workspace: &Workspace, input: ToolInput, mut control: Control) 
         ToolInput::Glob(input) => reading(cancelled, move |stop| glob::glob(&place, &input, stop)).await,
         ToolInput::Grep(input) => reading(cancelled, move |stop| grep::grep(&place, &input, stop)).await,
         ToolInput::Edit(input) => writing(cancelled, move || edit::edit(&place, &input)).await,
-        ToolInput::MultiEdit(input) => {
-            writing(cancelled, move || multiedit::multiedit(&place, &input)).await
-        }
+        ToolInput::MultiEdit(input) => writing(cancelled, move || multiedit::multiedit(&place, &input)).await,
         ToolInput::Write(input) => writing(cancelled, move || write::write(&place, &input)).await,
     }
 }

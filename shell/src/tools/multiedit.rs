@@ -42,7 +42,9 @@ fn apply(
     for (at, edit) in edits.iter().enumerate() {
         let (next, replaced) = step(&text, edit, at == 0).map_err(|reason| {
             let (number, all) = (at + 1, edits.len());
-            Failure::new(format!("Nothing was changed, because edit {number} of {all} fails: {name} {reason}"))
+            Failure::new(format!(
+                "Nothing was changed, because edit {number} of {all} fails: {name} {reason}"
+            ))
         })?;
         text = next;
         times += replaced;
@@ -59,7 +61,9 @@ fn step(text: &str, edit: &Replace, is_first: bool) -> Result<(String, usize), S
             (true, false) => {
                 Err("exists and is not empty, and old_string is empty; give the text to replace.".to_owned())
             }
-            (false, _) => Err("is to have an empty old_string replaced; give the text to replace.".to_owned()),
+            (false, _) => {
+                Err("is to have an empty old_string replaced; give the text to replace.".to_owned())
+            }
         };
     }
     if old_string == new_string {
@@ -141,9 +145,8 @@ mod tests {
 
     #[test]
     fn all_are_made_or_none() {
-        let fails = |number, of, why| {
-            format!("Nothing was changed, because edit {number} of {of} fails: f {why}")
-        };
+        let fails =
+            |number, of, why| format!("Nothing was changed, because edit {number} of {of} fails: f {why}");
         let unknown = "does not have old_string, nor any of its lines; view it and copy the text exactly.";
         check(Some("a b\n"), &[("a", "c"), ("x", "y")], Some("a b\n"), &fails(2, 2, unknown));
         check(Some("a b\n"), &[("a", "c"), ("a", "y"), ("b", "z")], Some("a b\n"), &fails(2, 3, unknown));

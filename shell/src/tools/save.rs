@@ -17,8 +17,8 @@ use std::time::Duration;
 
 use rustix::fs::{Access, Gid, Uid, access, fchown};
 
-use super::fresh::{self, Fresh};
 use super::files::{beginning, open_at_once};
+use super::fresh::{self, Fresh};
 use super::workspace::Digest;
 
 /// How often a lock is tried for that somebody else has, and the pause after each try. Who holds it longer is none of us.

@@ -75,7 +75,9 @@ mod tests {
         for folder in [".git", "src", "target"] {
             fs::create_dir(root.join(folder))?;
         }
-        for file in [".git/config", ".hidden", ".hostler-1.tmp", "src/b", "src/a", "src/a.log", "target/x", "z"] {
+        for file in
+            [".git/config", ".hidden", ".hostler-1.tmp", "src/b", "src/a", "src/a.log", "target/x", "z"]
+        {
             fs::write(root.join(file), "")?;
         }
         fs::write(root.join(".gitignore"), "*.log\n/target\n")?;

@@ -89,7 +89,10 @@ async fn carry_out(
     control: &mut Control,
     limit: Duration,
 ) -> io::Result<Ending> {
-    match Running::start(Way::Helper, command, directory, Spool::to(output.clone()))?.finish(control, limit).await {
+    match Running::start(Way::Helper, command, directory, Spool::to(output.clone()))?
+        .finish(control, limit)
+        .await
+    {
         Err(NotStarted::Unable) => {}
         Err(NotStarted::Failed(error)) => return Err(error),
         Ok(ending) => return Ok(ending),

@@ -68,7 +68,8 @@ impl Output {
         self.spool_begins();
         let kept = self.spool.finish();
         let (end, file) = (last_chars(&self.tail, KEPT), kept.file());
-        let text = format!("{}\n[... {left_out} characters left out here{} ...]\n{end}", self.head, words(&kept));
+        let text =
+            format!("{}\n[... {left_out} characters left out here{} ...]\n{end}", self.head, words(&kept));
         Told { text, is_cut: true, bytes: self.bytes, file }
     }
 
