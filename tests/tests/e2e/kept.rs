@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hostler_tests::harness::Home;
 use hostler_tests::strict::{Answer, StrictProvider};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::home;
 
@@ -16,12 +16,13 @@ fn result(provider: &StrictProvider) -> String {
     provider.completions()[1].tool_results().last().unwrap().1.clone()
 }
 
-/// Has the model make one call in a session, and returns its result.
-fn call(home: &Home, session: &str, words: &[&str], tool: &str, input: serde_json::Value) -> String {
+/// Has the model make one call, in a session if it has one; returns the call's result and the session.
+fn call(home: &Home, words: &[&str], tool: &str, input: Value) -> (String, String) {
     let provider = StrictProvider::start([Answer::calling("c1", tool, input), Answer::say("Done.")]);
-    let run = home.run(&provider, ["--session", session, "Go."]).words(words.iter().copied());
-    run.finish().expect_code(0);
-    result(&provider)
+    let run = home.run(&provider, ["Go."]).words(words.iter().copied()).finish().expect_code(0);
+    let session =
+        run.lines().all().iter().find_map(|line| line["session"].as_str().map(str::to_owned)).unwrap();
+    (result(&provider), session)
 }
 
 /// The files below a directory.
@@ -40,28 +41,32 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 #[test]
 fn long_output_can_be_paged_in_its_session_and_in_no_other() {
     let home = home();
-    let printed = call(&home, "one", &["--yolo"], "bash", json!({"command": "seq 1 200000"}));
+    let (printed, one) = call(&home, &["--yolo"], "bash", json!({"command": "seq 1 200000"}));
     assert!(printed.starts_with("1\n2\n") && printed.ends_with("\n200000"), "{}", printed.len());
     let (_, rest) = printed.split_once("; all of the output is in ").unwrap();
     let (file, _) = rest.split_once(", which view and grep can read").unwrap();
     let lines: String = (1..=200_000).map(|number| format!("{number}\n")).collect();
     assert_eq!(fs::read_to_string(file).unwrap(), lines);
-    let page = || json!({"file_path": file, "offset": 99_999, "limit": 2});
-    let paged = call(&home, "one", &[], "view", page());
+    let (page, again) = (json!({"file_path": file, "offset": 99_999, "limit": 2}), ["--session", &one]);
+    let (paged, _) = call(&home, &again, "view", page.clone());
     assert!(paged.starts_with("100000\t100000\n100001\t100001\n"), "{paged}");
-    let found = call(&home, "one", &[], "grep", json!({"pattern": "^77777$", "path": file}));
+    let (found, _) = call(&home, &again, "grep", json!({"pattern": "^77777$", "path": file}));
     assert!(found.contains(":77777: 77777"), "{found}");
-    let denied = call(&home, "two", &[], "view", page());
-    assert!(denied.contains("Permission denied"), "{denied}");
     let beside = PathBuf::from(file).parent().and_then(Path::parent).unwrap().to_owned();
-    let denied = call(&home, "one", &[], "ls", json!({"path": beside}));
-    assert!(denied.contains("Permission denied"), "{denied}");
+    for (words, tool, input) in [
+        (&[][..], "view", page),
+        (&again[..], "ls", json!({"path": beside})),
+        (&again[..], "write", json!({"file_path": file, "content": "x"})),
+    ] {
+        let (denied, _) = call(&home, words, tool, input);
+        assert!(denied.contains("Permission denied"), "{tool}: {denied}");
+    }
 }
 
 #[test]
 fn short_output_leaves_no_file() {
     let home = home();
-    assert_eq!(call(&home, "one", &["--yolo"], "bash", json!({"command": "seq 1 3"})), "1\n2\n3");
+    assert_eq!(call(&home, &["--yolo"], "bash", json!({"command": "seq 1 3"})).0, "1\n2\n3");
     assert!(files(&home.state()).iter().all(|file| !file.to_string_lossy().contains("/output/")));
 }
 

@@ -55,7 +55,7 @@ fn killed_at_any_time_it_leaves_the_old_or_the_new() {
     let (mut old, mut new) = (0, 0);
     for _ in 0..KILLS {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let run_on = Duration::from_micros(seed >> 48);
+        let run_on = Duration::from_micros(seed >> 45);
         let mut run = place.spawn(place.calling(&program(), &changes("sub/f", 200)));
         run.result(2);
         std::thread::sleep(run_on);
