@@ -290,6 +290,9 @@ impl Options {
             connect: self.connect,
             first_event: self.first_event,
             idle: self.idle,
+            // Drawn with others of their kind.
+            inspect: self.prepare,
+            overtime: self.settle,
             settle: self.settle,
             backoff: self.backoff,
             attempts: self.attempts as u32,

@@ -3,7 +3,7 @@
 use super::live::{Call, CallState};
 use super::stream::{Assembly, without_calls};
 use super::{Decisions, Effect, Purpose, Session, retry};
-use crate::content::Finish;
+use crate::content::{Finish, Message, MessageBody};
 use crate::ids::AttemptId;
 use crate::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
 use crate::prompt::MAX_WAIT_HEADLESS;
@@ -131,6 +131,10 @@ impl Session {
         if self.too_long(now, &error, out) {
             return;
         }
+        // Once is enough: after that there are no seals in the request.
+        if retry::refuses_seals(&error) && self.sends_seals() {
+            return self.fail_attempt(now, error, Some(0), out);
+        }
         let Some(call) = self.live.call.as_ref() else { return };
         let max_wait = self.terms().map_or(MAX_WAIT_HEADLESS, |terms| terms.max_wait);
         // What was refused as too long was no failure of the provider.
@@ -148,6 +152,18 @@ impl Session {
         }
     }
 
+    /// Whether the request of the step that is under way has seals of its own provider.
+    fn sends_seals(&self) -> bool {
+        let works = self.durable.turn.as_ref().is_some_and(|turn| turn.purpose == Purpose::Work);
+        let after = |message: &&Message| message.id > self.durable.unsealed;
+        let Some(preparation) = &self.durable.preparation else { return false };
+        works
+            && self.durable.messages.iter().rev().take_while(after).any(|message| match &message.body {
+                MessageBody::Assistant(answer) => answer.model == preparation.model && answer.is_sealed(),
+                MessageBody::User(_) | MessageBody::Summary(_) => false,
+            })
+    }
+
     /// Records that an attempt failed; the next one is made after so many milliseconds, if one is made.
     pub(super) fn fail_attempt(
         &mut self,
@@ -160,8 +176,10 @@ impl Session {
         let Some(call) = self.live.call.as_mut() else { return };
         // What it used is on record with its failure, and not once more with the message.
         let (attempt, usage) = (call.attempt, core::mem::take(&mut call.assembly.usage));
-        let too_long = retry::is_too_long(&error);
-        let failed = Record::AttemptFailed { attempt, message, error, usage, too_long, retry_after };
+        let (too_long, cost) = (retry::is_too_long(&error), self.cost(&usage));
+        let seals = retry_after.is_some() && retry::refuses_seals(&error);
+        let failed =
+            Record::AttemptFailed { attempt, message, error, usage, cost, too_long, seals, retry_after };
         self.record(now, failed, out);
         self.pause(now.plus(retry_after.unwrap_or_default()));
         if retry_after.is_some() {

@@ -62,6 +62,10 @@ pub(super) struct Tool {
     pub(super) overlaps: bool,
     /// Since when it runs; none while it is looked at.
     pub(super) started: Option<Timestamp>,
+    /// By when that must have ended; none if it has a bound of its own.
+    pub(super) until: Option<Timestamp>,
+    /// Whether it was told to stop because it had not.
+    pub(super) overdue: bool,
     /// How many bytes of its output have been recorded while it runs.
     pub(super) shown: usize,
 }

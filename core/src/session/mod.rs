@@ -5,8 +5,8 @@
 //! there, so after a crash the durable half is all there is to go on from.
 //!
 //! What is decided where: acceptance and order of prompts in `entry`, cancels in `cancel`, turns and steps in `turn`,
-//! a model's answer in `answer` (put together in `stream`, retried by `retry`), tool calls in `calls`, and what a
-//! broken-off turn leaves behind in `settle`.
+//! a model's answer in `answer` (put together in `stream`, retried by `retry`), tool calls in `calls` (and how
+//! long they are waited for in `overtime`), and what a broken-off turn leaves behind in `settle`.
 
 mod answer;
 mod calls;
@@ -14,6 +14,7 @@ mod cancel;
 mod durable;
 mod entry;
 mod live;
+mod overtime;
 mod repetition;
 mod retry;
 mod settings;
@@ -224,7 +225,7 @@ impl Session {
         let turn = self.durable.turn.as_ref()?;
         turn.message?;
         Some(match turn.purpose {
-            Purpose::Work => history::request(preparation, &self.durable.messages),
+            Purpose::Work => history::request(preparation, &self.durable.messages, self.durable.unsealed),
             Purpose::Summary { budget, refused } => {
                 history::summary_request(preparation, &self.durable.messages, budget >> refused)
             }
@@ -250,11 +251,13 @@ impl Session {
     /// The earliest time at which a tick would do something, and what for.
     pub fn deadline(&self) -> Option<(Timestamp, Deadline)> {
         let preparing = self.live.preparing.values().map(|at| (*at, Deadline::Prepare)).min();
-        earliest(earliest(self.call_deadline(), self.live.settle.map(|at| (at, Deadline::Settle))), preparing)
+        let settle = self.live.settle.map(|at| (at, Deadline::Settle));
+        [settle, self.tool_deadline(), preparing].into_iter().fold(self.call_deadline(), earliest)
     }
 
     fn tick(&mut self, now: Timestamp, out: &mut Decisions) {
         self.tick_call(now, out);
+        self.tick_tools(now, out);
         self.tick_settle(now, out);
         self.tick_preparing(now, out);
     }

@@ -5,10 +5,12 @@
 
 mod input;
 mod intent;
+mod limit;
 mod spec;
 
 pub use input::{
     BadInput, BashInput, EditInput, GlobInput, GrepInput, LsInput, ToolInput, ViewInput, WriteInput, read,
 };
 pub use intent::{Intent, PathUse, Verdict, judge};
+pub use limit::longest;
 pub use spec::{overlaps, specs};

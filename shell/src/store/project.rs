@@ -55,8 +55,8 @@ pub(super) fn apply(write: &Connection, session: i64, seq: u64, entry: &Entry) -
         | Record::ToolCallStarted { .. }
         | Record::ToolOutputAppended { .. }
         | Record::StepFinished { .. }
-        | Record::CancelAccepted { .. }
-        | Record::TurnFinished { .. } => Ok(()),
+        | Record::CancelAccepted { .. } => Ok(()),
+        Record::TurnFinished { totals, .. } => totals.iter().try_for_each(|totals| row.add_totals(totals)),
     }
 }
 

@@ -64,7 +64,7 @@ pub(super) fn returned(id: &str) -> Record {
 
 pub(super) fn ended(turn: u32) -> Record {
     let outcome = hostler_core::record::TurnOutcome::Completed;
-    Record::TurnFinished { turn: TurnId(turn), outcome }
+    Record::TurnFinished { turn: TurnId(turn), outcome, totals: None }
 }
 
 pub(super) fn finished(id: &str) -> Record {

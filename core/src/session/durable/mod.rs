@@ -7,7 +7,7 @@ mod fold;
 mod length;
 mod turn;
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -17,14 +17,15 @@ use crate::content::{AssistantMessage, Message, MessageBody};
 use crate::ids::{MessageId, PromptId, RunId, SessionId, TurnId};
 use crate::model::Preparation;
 use crate::prompt::Prompt;
-use crate::record::{Parent, Totals};
+use crate::record::{Parent, Reason, RunStatus, Totals};
 use crate::time::Timestamp;
 
 pub use length::Length;
+pub(super) use length::prompt_bytes;
 pub use turn::{Purpose, Turn};
 
 /// The version of the fold. A snapshot of another version is not used; the log is folded anew.
-pub const FOLD_VERSION: u32 = 1;
+pub const FOLD_VERSION: u32 = 2;
 
 /// How many bytes a session's log may grow before a snapshot of it is worth its while.
 const TAIL_BYTES: u64 = 1 << 20;
@@ -60,12 +61,16 @@ pub struct Durable {
     pub open: BTreeMap<u64, OpenPrompt>,
     /// Prompts that have ended.
     pub closed: BTreeMap<PromptId, ClosedPrompt>,
+    /// The runs of prompts that have ended, if they are called otherwise than their prompts.
+    pub runs: BTreeSet<RunId>,
     /// The turn that is under way.
     pub turn: Option<Turn>,
     /// What all finished runs used.
     pub totals: Totals,
     /// How long the conversation is.
     pub length: Length,
+    /// Answers up to this message are shown without their providers' seals, which were refused.
+    pub unsealed: MessageId,
 }
 
 /// A prompt without an end.
@@ -99,6 +104,10 @@ pub struct ClosedPrompt {
     pub run: RunId,
     /// The digest of its text.
     pub digest: String,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Why it ended so.
+    pub reason: Reason,
 }
 
 impl Durable {
@@ -116,15 +125,23 @@ impl Durable {
             messages: Vec::new(),
             open: BTreeMap::new(),
             closed: BTreeMap::new(),
+            runs: BTreeSet::new(),
             turn: None,
             totals: Totals::default(),
             length: Length::default(),
+            unsealed: MessageId(0),
         }
     }
 
     /// Whether nothing is under way and nothing waits.
     pub fn is_idle(&self) -> bool {
         self.turn.is_none() && self.open.is_empty()
+    }
+
+    /// Whether one of its prompts has that run, or had it. Takes as long however many prompts there were.
+    pub fn has_run(&self, run: &RunId) -> bool {
+        let own = || self.closed.get(&PromptId::new(run.as_str())).is_some_and(|closed| closed.run == *run);
+        self.open.values().any(|open| open.prompt.run_id() == *run) || self.runs.contains(run) || own()
     }
 
     /// The open prompt with that id, and its sequence.

@@ -2,10 +2,13 @@
 
 mod admission;
 mod cancel;
+mod overtime;
 mod queue;
 mod recovery;
 mod retries;
+mod seals;
 mod steps;
 mod streaming;
 mod summary;
+mod summary_ahead;
 mod tools;

@@ -1,11 +1,11 @@
 //! Failed attempts: which are made again and when, and that nothing of them is left in the answer.
 
 use crate::content::Usage;
-use crate::model::{CallError, CallErrorKind, ModelEvent};
+use crate::model::{CallError, CallErrorKind, ModelEvent, Preparation, Prices};
 use crate::prompt::{Prompt, Terms};
 use crate::record::{Reason, Record, RunStatus};
 use crate::rig::Rig;
-use crate::rig::words::{broken, overloaded, prompt, session, stop, text, used};
+use crate::rig::words::{broken, overloaded, preparation, prompt, session, stop, text, used};
 use crate::time::Deadline;
 
 fn streaming() -> Rig {
@@ -218,4 +218,19 @@ fn each_step_has_attempts_of_its_own() {
     rig.run_tool(1, "a");
     rig.fail(overloaded(None));
     assert_eq!(rig.deadline(), Some((rig.now.plus(5_000), Deadline::Retry)));
+}
+
+#[test]
+fn what_failed_attempts_used_costs_as_much() {
+    let prices = Prices { input: 2_000_000, output: 10_000_000, ..Prices::default() };
+    let mut rig = Rig::new();
+    rig.submit(prompt("p", "Talk."));
+    rig.prepared_with("p", Ok(Preparation { prices: Some(prices), ..preparation() }));
+    rig.stream(vec![used(100, 3)]);
+    rig.fail(broken(CallErrorKind::Truncated));
+    rig.tick();
+    rig.stream(vec![used(100, 20)]);
+    rig.fail(broken(CallErrorKind::Protocol));
+    assert_eq!(rig.end("p").totals.cost, Some(2 * 200 + 10 * 23));
+    assert_eq!(rig.durable(&session()).totals.cost, Some(630));
 }

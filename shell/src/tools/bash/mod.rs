@@ -50,11 +50,6 @@ use super::names;
 use super::outcome::{Failure, cancelled, settle};
 use super::workspace::Workspace;
 
-/// How many seconds a command may take unless the call says otherwise.
-const TIMEOUT: u64 = 120;
-/// How many seconds a command may take at most.
-const MAX_TIMEOUT: u64 = 3600;
-
 /// Runs a command.
 pub(super) async fn bash(workspace: &Workspace, input: &BashInput, mut control: Control) -> ToolOutcome {
     if control.cancelled.is_cancelled() {
@@ -64,7 +59,7 @@ pub(super) async fn bash(workspace: &Workspace, input: &BashInput, mut control: 
         Ok(directory) => directory,
         Err(failure) => return settle(Err(failure)),
     };
-    let limit = input.timeout.unwrap_or(TIMEOUT).clamp(1, MAX_TIMEOUT);
+    let limit = input.limit();
     match carry_out(&input.command, &directory, &mut control, Duration::from_secs(limit)).await {
         Ok(ending) => ending.into_outcome(limit),
         Err(error) => settle(Err(Failure::new(format!(
