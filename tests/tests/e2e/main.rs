@@ -14,6 +14,7 @@ mod rehearsal;
 mod sessions;
 mod signals;
 mod streams;
+mod summaries;
 mod together;
 mod work;
 
