@@ -240,6 +240,9 @@ pub struct Preparation {
     /// What the model's tokens cost; none if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prices: Option<Prices>,
+    /// Whether its credentials can be had anew if they are refused, such as a token that has run out.
+    #[serde(default)]
+    pub renewable: bool,
 }
 
 /// What a model's tokens cost, in micro-dollars a million tokens.

@@ -148,6 +148,7 @@ impl Session<'_> {
             tools: Vec::new(),
             context_window: None,
             prices: None,
+            renewable: false,
         };
         let input = session::Input::Prepared { prompt: name, result: Box::new(Ok(found)) };
         self.happens(Input::Session { session: id(), input })

@@ -60,6 +60,7 @@ pub(crate) fn preparation() -> Preparation {
         tools: Vec::new(),
         context_window: None,
         prices: None,
+        renewable: false,
     }
 }
 

@@ -135,14 +135,20 @@ impl Session {
         if retry::refuses_seals(&error) && self.sends_seals() {
             return self.fail_attempt(now, error, Some(0), out);
         }
-        let Some(call) = self.live.call.as_ref() else { return };
+        let renewable = self.durable.preparation.as_ref().is_some_and(|preparation| preparation.renewable);
+        let Some(call) = self.live.call.as_mut() else { return };
+        if retry::refuses_credentials(&error) && renewable && call.renewed.is_none() {
+            call.renewed = Some(call.attempt.attempt);
+            return self.fail_attempt(now, error, Some(0), out);
+        }
+        let (attempt, before) = (call.attempt.attempt, call.renewed.unwrap_or_default());
         let max_wait = self.terms().map_or(MAX_WAIT_HEADLESS, |terms| terms.max_wait);
         // What was refused as too long was no failure of the provider.
         let refused = match self.durable.turn.as_ref().map(|turn| turn.purpose) {
             Some(Purpose::Summary { refused, .. }) => refused,
             Some(Purpose::Work) | None => 0,
         };
-        let attempt = call.attempt.attempt.saturating_sub(refused);
+        let attempt = attempt.saturating_sub(refused).saturating_sub(before);
         match retry::decide(&error, attempt.max(1), max_wait, &self.settings) {
             retry::Verdict::Retry(wait) => self.fail_attempt(now, error, Some(wait), out),
             retry::Verdict::End(outcome) => {

@@ -30,6 +30,9 @@ pub struct Live {
 pub(super) struct Call {
     /// The attempt that is under way, or that failed last.
     pub(super) attempt: AttemptId,
+    /// After which attempt of the step the credentials are had anew, if they are: once, and the attempts before that do not
+    /// count.
+    pub(super) renewed: Option<u32>,
     /// How far it is.
     pub(super) state: CallState,
     /// What has come so far.

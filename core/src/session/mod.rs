@@ -144,6 +144,9 @@ pub enum Effect {
         attempt: AttemptId,
         /// Whom to ask.
         model: ModelRef,
+        /// Whether to get its credentials anew before that, because it has just refused them.
+        #[serde(default)]
+        renew: bool,
     },
     /// Stop asking the model.
     CancelCall {

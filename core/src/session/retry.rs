@@ -66,6 +66,11 @@ const TOO_LONG: [&str; 9] = [
     "too many input tokens",
 ];
 
+/// Whether the provider says that the credentials are not valid, or not any more.
+pub(super) fn refuses_credentials(error: &CallError) -> bool {
+    status(error) == Some(401)
+}
+
 /// Whether the provider says that it does not know the seals that it was sent back.
 pub(super) fn refuses_seals(error: &CallError) -> bool {
     let words = ["signature", "encrypted content", "encrypted_content"];

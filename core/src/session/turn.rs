@@ -83,7 +83,7 @@ impl Session {
         let Some(model) = self.model_ref() else { return };
         let message = self.next_message();
         self.record(now, Record::StepStarted { step, message, model: model.clone() }, out);
-        self.start_attempt(now, AttemptId { step, attempt: 1 }, model, out);
+        self.start_attempt(now, AttemptId { step, attempt: 1 }, model, None, out);
     }
 
     fn model_ref(&self) -> Option<ModelRef> {
@@ -117,6 +117,7 @@ impl Session {
         now: Timestamp,
         attempt: AttemptId,
         model: ModelRef,
+        renewed: Option<u32>,
         out: &mut Decisions,
     ) {
         self.record(now, Record::AttemptStarted { attempt }, out);
@@ -124,19 +125,22 @@ impl Session {
         let until = now.plus(self.settings.connect).plus(self.settings.first_event);
         self.live.call = Some(Call {
             attempt,
+            renewed,
             state: CallState::Connecting { until },
             assembly: Assembly::default(),
             flush: None,
             flushed: None,
         });
-        out.effects.push(Effect::CallModel { attempt, model });
+        let renew = renewed == Some(attempt.attempt - 1);
+        out.effects.push(Effect::CallModel { attempt, model, renew });
     }
 
     /// Makes the next attempt of the step that is under way.
     pub(super) fn next_attempt(&mut self, now: Timestamp, failed: AttemptId, out: &mut Decisions) {
         let Some(model) = self.model_ref() else { return };
         let attempt = AttemptId { attempt: failed.attempt + 1, ..failed };
-        self.start_attempt(now, attempt, model, out);
+        let renewed = self.live.call.as_ref().and_then(|call| call.renewed);
+        self.start_attempt(now, attempt, model, renewed, out);
     }
 
     /// Decides what follows once an answer is complete and all of its calls have ended.

@@ -198,7 +198,8 @@ impl Driver {
                 self.jobs.prepare(session, prompt, preparing);
             }
             Ask::CancelPrepare { prompt } => self.jobs.cancel_prepare(session, prompt),
-            Ask::CallModel { attempt, model } => match self.machine.model_request(&session) {
+            // Keys are what the environment says, and no preparation calls them renewable.
+            Ask::CallModel { attempt, model, renew: _ } => match self.machine.model_request(&session) {
                 Some(request) => self.jobs.call(session, attempt, self.setup.models.get(&model), request),
                 None => self.pending.push_back(lost(session, attempt)),
             },

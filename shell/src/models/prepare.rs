@@ -31,6 +31,7 @@ pub(super) fn prepare(models: &Models, terms: &Terms, root: &Path) -> Result<Pre
         tools: tools::specs(),
         context_window: None,
         prices: None,
+        renewable: false,
     })
 }
 

@@ -130,7 +130,7 @@ pub(super) fn run_tool() -> Effect {
 
 pub(super) fn call_model() -> Effect {
     let model = ModelRef { provider: "p".to_owned(), model: "m".to_owned() };
-    asks(Ask::CallModel { attempt: ATTEMPT, model })
+    asks(Ask::CallModel { attempt: ATTEMPT, model, renew: false })
 }
 
 pub(super) fn machine() -> Workspace {

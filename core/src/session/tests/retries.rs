@@ -4,9 +4,10 @@ use crate::content::Usage;
 use crate::model::{CallError, CallErrorKind, ModelEvent, Preparation, Prices};
 use crate::prompt::{Prompt, Terms};
 use crate::record::{Reason, Record, RunStatus};
-use crate::rig::Rig;
 use crate::rig::words::{broken, overloaded, preparation, prompt, session, stop, text, used};
+use crate::rig::{Batch, Rig};
 use crate::time::Deadline;
+use crate::workspace::Effect;
 
 fn streaming() -> Rig {
     let mut rig = Rig::new();
@@ -233,4 +234,43 @@ fn what_failed_attempts_used_costs_as_much() {
     rig.fail(broken(CallErrorKind::Protocol));
     assert_eq!(rig.end("p").totals.cost, Some(2 * 200 + 10 * 23));
     assert_eq!(rig.durable(&session()).totals.cost, Some(630));
+}
+
+fn unauthorised() -> CallError {
+    broken(CallErrorKind::Status { status: 401, code: String::new() })
+}
+
+#[test]
+fn refused_credentials_are_had_anew_once_a_step_and_the_attempts_begin_anew() {
+    let mut rig = Rig::new();
+    rig.submit(prompt("p", "Talk."));
+    rig.prepared_with("p", Ok(Preparation { renewable: true, ..preparation() }));
+    rig.fail(overloaded(None));
+    rig.tick();
+    let renews = |batch: &Batch| {
+        let asked = batch.effects.iter().filter_map(|effect| match effect {
+            Effect::Session(owned) => Some(&owned.effect),
+            _ => None,
+        });
+        asked.filter(|effect| matches!(effect, crate::session::Effect::CallModel { renew: true, .. })).count()
+    };
+    let failed = rig.fail(unauthorised());
+    assert_eq!((failed.kinds(), renews(&failed)), (vec!["AttemptFailed"], 0));
+    assert_eq!(rig.deadline(), Some((rig.now, Deadline::Retry)));
+    let again = rig.tick();
+    assert_eq!(renews(&again), 1);
+    for _ in 0..3 {
+        rig.fail(overloaded(None));
+        assert_eq!(renews(&rig.tick()), 0, "once is enough");
+    }
+    rig.fail(unauthorised());
+    assert_eq!(rig.end("p").reason, Reason::Credentials);
+    assert_eq!(rig.end("p").totals.attempts, 6);
+}
+
+#[test]
+fn credentials_that_cannot_be_had_anew_are_refused_once_and_for_all() {
+    let mut rig = streaming();
+    rig.fail(unauthorised());
+    assert_eq!((rig.end("p").reason, rig.end("p").totals.attempts), (Reason::Credentials, 1));
 }
