@@ -70,7 +70,7 @@ impl Session {
             );
             return self.close_turn(now, TurnOutcome::Limited(Reason::MaxSteps, text), out);
         }
-        // What would join waits until it has been summed up what stands before it.
+        // What would join waits until what stands before it has been summed up.
         if self.is_crowded(self.joining_bytes()) && self.can_sum_up() {
             return self.sum_up(now, out);
         }
