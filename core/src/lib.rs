@@ -25,6 +25,7 @@ pub mod ids;
 pub mod instructions;
 pub mod machine;
 pub mod model;
+pub mod outage;
 pub mod prompt;
 pub mod protocol;
 pub mod provider;

@@ -3,6 +3,7 @@
 //!
 //! Start with [`driver`]; clients come in through [`door`].
 
+mod aside;
 pub mod clock;
 pub mod door;
 pub mod driver;

@@ -291,6 +291,9 @@ impl Options {
             first_event: self.first_event,
             idle: self.idle,
             title: Settings::default().title,
+            // Drawn with others of their kind.
+            inspect: self.prepare,
+            overtime: self.settle,
             settle: self.settle,
             backoff: self.backoff,
             attempts: self.attempts as u32,

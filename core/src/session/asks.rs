@@ -57,6 +57,8 @@ impl Session {
     ) {
         if let Some(live) = self.live.tools.get_mut(&call) {
             live.asked = true;
+            // People may take as long as they like.
+            live.until = None;
         }
         let ask = AskId { session: self.durable.id.clone(), call };
         let question = Question { ask, tool, intent: intent.clone() };

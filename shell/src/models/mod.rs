@@ -14,8 +14,11 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hostler_core::content::{ErrorClass, ErrorInfo};
 use hostler_core::model::{ModelRef, ModelRequest, Preparation, PrepareError};
 use hostler_core::prompt::Terms;
+
+use crate::aside::aside;
 
 pub use providers::Endpoints;
 pub use sink::Sink;
@@ -70,7 +73,13 @@ impl Models {
         root: PathBuf,
     ) -> impl Future<Output = Result<Preparation, PrepareError>> + Send + use<> {
         let models = self.clone();
-        async move { prepare::prepare(&models, &terms, &root) }
+        async move {
+            let found = aside(move || prepare::prepare(&models, &terms, &root)).await;
+            found.unwrap_or_else(|error| {
+                let text = format!("The run could not be prepared ({error}); try again.");
+                Err(ErrorInfo::new(ErrorClass::Internal, text))
+            })
+        }
     }
 
     /// Who answers for that model.

@@ -34,6 +34,7 @@ pub(super) fn prepare(models: &Models, terms: &Terms, root: &Path) -> Result<Pre
         context_window: info.context,
         prices: info.prices.map(Box::new),
         notices: Vec::new(),
+        renewable: false,
     })
 }
 

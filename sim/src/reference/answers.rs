@@ -2,7 +2,7 @@
 
 use hostler_core::ids::{AttemptId, CallId};
 use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
-use hostler_core::prompt::Prompt;
+use hostler_core::prompt::{MAX_WAIT_HEADLESS, Prompt};
 use hostler_core::record::RunStatus;
 use hostler_core::time::Timestamp;
 use hostler_core::tools::Intent;
@@ -23,6 +23,9 @@ pub(super) struct Block {
 
 /// How often a request for a summary may be refused.
 const REFUSALS: u32 = 3;
+
+/// How many summaries in a row may leave the conversation too long.
+const CROWDED: u32 = 2;
 
 impl Story {
     pub(super) fn model(
@@ -62,7 +65,8 @@ impl Story {
         let refused = turn.summary.unwrap_or(0);
         let (tried, passes) = (turn.attempt.attempt.saturating_sub(refused).max(1), passes(&error.kind));
         let wait = error.retry_after.unwrap_or(self.settings.backoff << (tried - 1));
-        let status = if passes && error.retry_after.is_some() && wait > turn.prompts[0].terms.max_wait {
+        let max_wait = turn.prompts.first().map_or(MAX_WAIT_HEADLESS, |prompt| prompt.terms.max_wait);
+        let status = if passes && error.retry_after.is_some() && wait > max_wait {
             RunStatus::Limit
         } else if passes && tried < self.settings.attempts {
             turn.doing = Doing::Waiting(now.plus(wait));
@@ -77,10 +81,10 @@ impl Story {
 
     /// The conversation was too long. Returns whether something can be done about that.
     fn shorten(&mut self, now: Timestamp) -> bool {
-        let worth_it = self.past.is_worth_a_summary();
+        let (worth_it, spent) = (self.past.is_worth_a_summary(), self.read.spent);
         let Some(turn) = self.turn.as_mut() else { return false };
         match turn.summary.as_mut() {
-            Some(refused) if *refused < REFUSALS => {
+            Some(refused) if *refused < REFUSALS && !spent => {
                 *refused += 1;
                 turn.doing = Doing::Waiting(now);
                 true
@@ -102,8 +106,9 @@ impl Story {
         let withheld = reason == FinishReason::ContentFilter;
         let sums_up = turn.summary.is_some();
         let without_calls = withheld || sums_up;
-        self.past.spoken |=
+        let spoken =
             blocks.iter().any(|block| block.says_something() && !(without_calls && block.tool.is_some()));
+        self.past.spoken |= spoken && !sums_up;
         if sums_up {
             let text: String = blocks
                 .iter()
@@ -118,13 +123,35 @@ impl Story {
     }
 
     fn summed_up(&mut self, now: Timestamp, something: bool, fates: &mut Vec<Fate>) {
-        if something {
-            self.past.sum_up();
-            self.next_turn(now, false);
-            self.past.asked.push(self.past.turns);
-            self.step(now, fates);
+        if !something {
+            return self.end(now, RunStatus::Error, fates);
+        }
+        self.past.sum_up();
+        let of_no_run = self.turn.as_ref().is_some_and(|turn| turn.prompts.is_empty());
+        if of_no_run {
+            return self.end(now, RunStatus::Ok, fates);
+        }
+        self.next_turn(now, false);
+        self.past.asked.push(self.past.turns);
+        let still = self.read.still_crowded;
+        let crowded = self.turn.as_mut().map_or(0, |turn| {
+            turn.crowded = if still { turn.crowded + 1 } else { 0 };
+            turn.crowded
+        });
+        if crowded >= CROWDED {
+            self.end(now, RunStatus::Limit, fates);
         } else {
-            self.end(now, RunStatus::Error, fates);
+            self.step(now, fates);
+        }
+    }
+
+    /// Some calls were waited for too long.
+    pub(super) fn give_up(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
+        for id in std::mem::take(&mut self.read.late) {
+            if let Some((call, _, false)) = self.call(id) {
+                call.1 = Call::Over;
+                self.after_tools(now, fates);
+            }
         }
     }
 

@@ -23,7 +23,7 @@ use hostler_core::workspace::{Input, Opened, RunOwner};
 use crate::world::disk::Log;
 
 use past::Past;
-use story::Story;
+use story::{Read, Story};
 
 /// What becomes of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,8 +56,8 @@ pub struct Reference {
     past: BTreeMap<SessionId, Past>,
     places: BTreeMap<(usize, SessionId), Place>,
     fates: Vec<Fate>,
-    /// The sessions whose conversation the core has found too long, just now.
-    crowded: Vec<SessionId>,
+    /// What is read from the records of each session, just now.
+    read: BTreeMap<SessionId, Read>,
 }
 
 impl Reference {
@@ -69,7 +69,7 @@ impl Reference {
             past: BTreeMap::new(),
             places: BTreeMap::new(),
             fates: Vec::new(),
-            crowded: Vec::new(),
+            read: BTreeMap::new(),
         }
     }
 
@@ -91,7 +91,8 @@ impl Reference {
 
     /// A process has handled that and recorded this. Fails if other things should have become of prompts.
     ///
-    /// That a conversation is long enough to be summed up is taken from the records: it is a matter of counting bytes.
+    /// That a conversation is long enough to be summed up is taken from the records: it is a matter of counting bytes. So is
+    /// which calls were waited for too long: each has a clock of its own.
     pub fn input(
         &mut self,
         process: usize,
@@ -99,11 +100,23 @@ impl Reference {
         input: &Input,
         records: &[Entry],
     ) -> Result<(), String> {
-        let sums_up = |entry: &&Entry| matches!(entry.record, Record::SummaryStarted { .. });
-        self.crowded = records.iter().filter(sums_up).map(|entry| entry.session.clone()).collect();
+        self.read(matches!(input, Input::Tick), records);
         self.follow(process, now, input);
-        self.crowded.clear();
         self.compare(records)
+    }
+
+    fn read(&mut self, tick: bool, records: &[Entry]) {
+        self.read.clear();
+        for entry in records {
+            let read = self.read.entry(entry.session.clone()).or_default();
+            match &entry.record {
+                Record::SummaryStarted { .. } => read.crowded = true,
+                Record::TurnContinued { crowded, .. } => read.still_crowded |= *crowded,
+                Record::AttemptFailed { too_long: true, retry_after: None, .. } => read.spent = true,
+                Record::ToolCallFinished { call, .. } if tick => read.late.push(*call),
+                _ => {}
+            }
+        }
     }
 
     fn follow(&mut self, process: usize, now: Timestamp, input: &Input) {
@@ -181,7 +194,7 @@ impl Reference {
         match self.places.get_mut(&key) {
             Some(Place::Opening(waiting)) => waiting.push((new, prompt.clone())),
             Some(Place::Open(story)) => {
-                story.crowded = self.crowded.contains(choice.id());
+                story.read = self.read.get(choice.id()).cloned().unwrap_or_default();
                 story.submit(now, prompt, &mut self.fates);
             }
             None => {
@@ -225,10 +238,10 @@ impl Reference {
             return;
         }
         let past = self.past.get(session).cloned().unwrap_or_default();
-        let crowded = self.crowded.contains(session);
+        let read = self.read.get(session).cloned().unwrap_or_default();
         let mut exists = past.exists();
         let mut story = Story::new(past, self.settings.clone());
-        story.crowded = crowded;
+        story.read = read;
         story.recover(now, &mut self.fates);
         for (new, prompt) in waiting {
             exists = exists || new;
@@ -250,7 +263,7 @@ impl Reference {
 
     fn tell(&mut self, process: usize, session: &SessionId, what: impl FnOnce(&mut Story, &mut Vec<Fate>)) {
         if let Some(Place::Open(story)) = self.places.get_mut(&(process, session.clone())) {
-            story.crowded = self.crowded.contains(session);
+            story.read = self.read.get(session).cloned().unwrap_or_default();
             what(story, &mut self.fates);
         }
         self.let_go(process, session);

@@ -32,6 +32,8 @@ pub(super) struct Past {
     pub(super) spoken: bool,
     /// Whether it has said something in the attempt that is under way.
     pub(super) streamed: bool,
+    /// Whether the last turn sums the conversation up.
+    pub(super) summing: bool,
 }
 
 impl Past {
@@ -68,19 +70,26 @@ impl Past {
             }
             Record::TurnStarted { prompt, .. } => {
                 self.begin();
+                self.summing = false;
                 self.turn = Some(vec![prompt.clone()]);
             }
             Record::PromptFolded { prompt, .. } => {
                 self.asked.push(self.turns);
                 self.turn.iter_mut().for_each(|turn| turn.push(prompt.clone()));
             }
-            Record::SummaryStarted { .. } => self.turns += 1,
-            Record::TurnContinued { .. } => self.begin(),
+            Record::SummaryStarted { .. } => {
+                self.turns += 1;
+                self.summing = true;
+            }
+            Record::TurnContinued { .. } => {
+                self.begin();
+                self.summing = false;
+            }
             Record::SummaryFinished { .. } => self.sum_up(),
             Record::TextAppended { .. } | Record::ReasoningAppended { .. } => self.streamed = true,
             Record::AttemptFailed { retry_after: Some(_), .. } => self.streamed = false,
             Record::MessageFinished { blocks, .. } => {
-                self.spoken |= !blocks.is_empty();
+                self.spoken |= !blocks.is_empty() && !self.summing;
                 self.streamed = false;
             }
             Record::RunFinished(finished) => {

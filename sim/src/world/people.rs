@@ -65,6 +65,7 @@ pub fn submission(submit: &Submit) -> Command {
         delivery: [Delivery::Auto, Delivery::Fold, Delivery::OwnTurn][submit.delivery as usize % 3],
         max_steps: submit.steps as u32,
         max_wait: submit.wait,
+        stays: submit.prompt.is_multiple_of(2),
         ..Terms::headless()
     };
     let prompt = Prompt {

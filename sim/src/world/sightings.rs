@@ -86,7 +86,7 @@ impl Sightings {
                 sometimes!("summary refused as too long", if refused);
             }
             Record::StepFinished { .. } => self.before = None,
-            Record::TurnFinished { turn, outcome } if self.summing == Some(*turn) => {
+            Record::TurnFinished { turn, outcome, .. } if self.summing == Some(*turn) => {
                 sometimes!("crash during a summary", if *outcome == TurnOutcome::Interrupted);
                 let empty =
                     matches!(outcome, TurnOutcome::Failed(error) if error.message.contains("wrote nothing"));

@@ -17,6 +17,7 @@ mod replay;
 mod sessions;
 mod signals;
 mod streams;
+mod summaries;
 mod together;
 mod work;
 
