@@ -4,6 +4,7 @@
 //! Start with [`driver`]; clients come in through [`door`].
 
 pub mod clock;
+pub mod config;
 pub mod door;
 pub mod driver;
 pub mod models;

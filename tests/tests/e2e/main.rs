@@ -3,10 +3,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod cancel;
+mod configuration;
+mod context;
 mod crash;
 mod denied;
 mod faults;
 mod input;
+mod inquiries;
 mod models;
 mod output;
 mod places;
@@ -14,7 +17,9 @@ mod rehearsal;
 mod sessions;
 mod signals;
 mod streams;
+mod table;
 mod together;
+mod trust;
 mod work;
 
 use hostler_tests::harness::{Home, PATIENCE};
