@@ -157,8 +157,8 @@ fn wrong_in_variable(layer: &Layer) -> Option<String> {
 }
 
 /// Sets a key in a file, which is made if it is missing; everything else in it stays as it is. `value` is JSON, or a text
-/// as it is.
-pub fn set(file: &Path, key: &str, value: &str) -> Result<(), Unusable> {
+/// as it is. A change with which the file could not be used, together with what lies `beneath` it, is not made.
+pub fn set(file: &Path, key: &str, value: &str, beneath: &[Layer]) -> Result<(), Unusable> {
     let one = |message: String| Unusable(vec![message]);
     let path = config::Path::parse(key).map_err(|why| one(sentence(&why)))?;
     let kind = check_path(&path).map_err(|why| one(sentence(&why)))?;
@@ -167,6 +167,8 @@ pub fn set(file: &Path, key: &str, value: &str) -> Result<(), Unusable> {
         return Err(one(sentence(message)));
     }
     let name = file.display();
+    let unwritten = |error: std::io::Error| one(format!("{name} cannot be written: {error}."));
+    let _alone = lock(file).map_err(unwritten)?;
     let text =
         files::read(file, FILE_BYTES).map_err(|error| one(format!("{name} cannot be read: {error}.")))?;
     let source = Source::User(name.to_string());
@@ -175,11 +177,28 @@ pub fn set(file: &Path, key: &str, value: &str) -> Result<(), Unusable> {
     let root = jsonc::parse(&changed).map_err(of_file)?;
     let mistakes = check(&root, &rule);
     if !mistakes.is_empty() {
-        return Err(Unusable(
-            mistakes.into_iter().map(|mistake| in_source(&(source.clone(), mistake))).collect(),
-        ));
+        let told = mistakes.into_iter().map(|mistake| in_source(&(source.clone(), mistake)));
+        return Err(Unusable(told.collect()));
     }
-    files::replace(file, &changed).map_err(|error| one(format!("{name} cannot be written: {error}.")))
+    let mut layers = vec![defaults(), Layer { source, root, trusted: true }];
+    layers.extend(beneath.iter().cloned());
+    Config::from(&merge(&layers)).map_err(|mistakes| Unusable(mistakes.iter().map(in_source).collect()))?;
+    files::replace(file, &changed).map_err(unwritten)
+}
+
+/// Whoever else changes a file in that directory waits as long as this is held.
+fn lock(file: &Path) -> std::io::Result<std::fs::File> {
+    let directory = file.parent().ok_or(std::io::ErrorKind::IsADirectory)?;
+    std::fs::create_dir_all(directory)?;
+    let directory = std::fs::File::open(directory)?;
+    rustix::fs::flock(&directory, rustix::fs::FlockOperation::LockExclusive)?;
+    Ok(directory)
+}
+
+/// What the user's own file says, for a change of the project's, which builds on it; nothing if it cannot be used.
+pub fn beneath_project(places: &Places) -> Vec<Layer> {
+    let file = places.user_file().ok().flatten();
+    file.and_then(|file| read(&file, Source::User).ok().flatten()).into_iter().collect()
 }
 
 /// What somebody means who writes a value on a command line: JSON where that fits, else the text itself.

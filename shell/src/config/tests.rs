@@ -127,10 +127,10 @@ fn a_file_that_is_none_does_not_hold_anything_up() {
 fn a_key_is_set_and_a_mistake_changes_nothing() {
     let stand = Stand::new();
     let file = file_to_change(&stand.places("repo"), false).unwrap();
-    set(&file, "model", "openai/gpt-5").unwrap();
-    set(&file, "limits.max_steps", "7").unwrap();
-    set(&file, "models.\"ollama/q.3\".tools", "true").unwrap();
-    set(&file, "permissions.deny", r#"["a"]"#).unwrap();
+    set(&file, "model", "openai/gpt-5", &[]).unwrap();
+    set(&file, "limits.max_steps", "7", &[]).unwrap();
+    set(&file, "models.\"ollama/q.3\".tools", "true", &[]).unwrap();
+    set(&file, "permissions.deny", r#"["a"]"#, &[]).unwrap();
     let before = fs::read_to_string(&file).unwrap();
     let loaded = stand.load("repo").unwrap();
     assert_eq!(
@@ -149,9 +149,14 @@ fn a_key_is_set_and_a_mistake_changes_nothing() {
         ),
         ("providers.x.protocol", "chatt", "providers.x.protocol cannot be \"chatt\"; did you mean \"chat\"?"),
     ] {
-        assert_eq!(set(&file, key, value).unwrap_err().0, [says], "{key}");
+        assert_eq!(set(&file, key, value, &[]).unwrap_err().0, [says], "{key}");
     }
+    let unusable = set(&file, "providers.mine.key_file", "k", &[]).unwrap_err();
+    assert!(unusable.0[0].ends_with("The provider mine is not known by itself, so it needs a base_url."), "{unusable}");
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
     let project = file_to_change(&stand.places("repo/sub"), true).unwrap();
     assert_eq!(project, stand.root.join("repo/sub/.hostler/config.json"));
+    set(&file, "providers.mine.base_url", "http://a", &[]).unwrap();
+    set(&project, "providers.mine.key_file", "k", &beneath_project(&stand.places("repo/sub"))).unwrap();
+    assert!(set(&project, "providers.yours.key_file", "k", &[]).is_err());
 }

@@ -26,7 +26,8 @@ pub(crate) fn config(command: &Config) -> Result<ExitCode, Failure> {
         Config::Set { key, value, project } => {
             let places = place.places();
             let file = config::file_to_change(&places, *project).map_err(Failure::usage)?;
-            config::set(&file, key, value).map_err(Failure::usage)?;
+            let beneath = if *project { config::beneath_project(&places) } else { Vec::new() };
+            config::set(&file, key, value, &beneath).map_err(Failure::usage)?;
             print(&format!("{} is set in {}.\n", printable(key), file.display()))?;
         }
     }
