@@ -59,6 +59,13 @@ impl SessionId {
         Self(alloc::format!("{parent}.{message}$${call}"))
     }
 
+    /// The session without a parent that it belongs to: itself, unless a tool call opened it.
+    pub fn root(&self) -> SessionId {
+        let parent = self.0.split_once("$$").map(|(parent, _)| parent);
+        let root = parent.and_then(|parent| parent.rsplit_once('.')).map(|(root, _)| root);
+        Self(root.unwrap_or(&self.0).to_string())
+    }
+
     /// Whether it was opened by a tool call of another session.
     pub fn is_child(&self) -> bool {
         self.0.contains("$$")
@@ -220,6 +227,8 @@ pub enum EffectId {
     Call(SessionId, CallId),
     /// Renewing the credentials of an attempt.
     Refresh(SessionId, AttemptId),
+    /// Asking a model for a title.
+    Title(SessionId),
     /// Answering a request at the door.
     Reply(RequestId),
 }
@@ -253,5 +262,6 @@ mod tests {
         let child = SessionId::child(&root, MessageId(2), CallId { step, call: 1 });
         assert_eq!(child.as_str(), "r.2$$t1.s1.c1");
         assert!(child.is_child() && !root.is_child());
+        assert_eq!((child.root(), root.root()), (root.clone(), root));
     }
 }

@@ -35,6 +35,7 @@ pub mod rehearsal;
 mod rig;
 pub mod session;
 pub mod time;
+pub mod todos;
 pub mod tools;
 pub mod totals;
 pub mod workspace;

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::Attachment;
 use crate::ids::{ClientId, PromptId, RunId};
+use crate::tools::Rule;
 
 /// A prompt as it was submitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,6 +57,12 @@ pub struct Terms {
     pub model: Option<String>,
     /// Who decides about tool calls.
     pub permission: PermissionMode,
+    /// What else is said about tool calls: allowed, asked about or denied. Their order does not matter.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
+    /// Whether a model is asked for a title if the session is new.
+    #[serde(default)]
+    pub title: bool,
     /// How it meets a turn that is under way.
     #[serde(default)]
     pub delivery: Delivery,
@@ -81,6 +88,8 @@ impl Terms {
         Self {
             model: None,
             permission: PermissionMode::Headless,
+            rules: Vec::new(),
+            title: false,
             delivery: Delivery::Auto,
             max_steps: MAX_STEPS,
             max_wait: MAX_WAIT_HEADLESS,
@@ -106,6 +115,10 @@ pub enum Delivery {
 pub enum PermissionMode {
     /// Nobody can be asked: what would ask is denied.
     Headless,
-    /// What would ask is allowed.
+    /// What would ask is allowed; what a rule denies is not.
     Yolo,
+    /// A person is asked.
+    Interactive,
+    /// Nothing is changed or executed: only tools that read may be used, and what would ask is denied.
+    Plan,
 }

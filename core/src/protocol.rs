@@ -12,11 +12,12 @@ use core::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::content::Message;
-use crate::ids::{MessageId, PromptId, RunId, SessionId};
+use crate::ids::{CallId, ClientId, MessageId, PromptId, RunId, SessionId};
 use crate::machine::Entry;
 use crate::model::ModelRef;
 use crate::prompt::Prompt;
 use crate::record::{CancelScope, Parent, Reason, RunFinished, Totals};
+use crate::session::Asked;
 use crate::time::Timestamp;
 
 /// What a client asks for.
@@ -47,11 +48,62 @@ pub enum Command {
         /// Why, for the terminal records.
         reason: Reason,
     },
+    /// Say what a session is called.
+    Rename {
+        /// The session.
+        session: SessionId,
+        /// The title.
+        title: String,
+    },
+    /// Answer something that needs permission.
+    Answer {
+        /// The session that asks.
+        session: SessionId,
+        /// What it is about.
+        ask: AskId,
+        /// The answer.
+        answer: Answer,
+        /// Who gives it.
+        client: ClientId,
+    },
     /// Give back the prompts that wait in a session.
     ClearQueue {
         /// The session.
         session: SessionId,
     },
+}
+
+/// A call that needs permission.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AskId {
+    /// The session whose call it is: the one that asks, or one of its sub-agents.
+    pub session: SessionId,
+    /// The call.
+    pub call: CallId,
+}
+
+/// A person's answer to a call that needs permission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// It may run.
+    Once,
+    /// It may run, and so may the like of it as long as the session lasts.
+    Session(Breadth),
+    /// It may run, and so may the like of it from now on in this workspace.
+    Always(Breadth),
+    /// It may not, and the turn ends.
+    Deny,
+}
+
+/// How much is granted with a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Breadth {
+    /// What the call needs.
+    Exact,
+    /// The same for all that is in the directories of its paths.
+    Directory,
 }
 
 /// The session that a prompt is for.
@@ -103,6 +155,11 @@ pub enum Query {
         /// The session.
         session: SessionId,
     },
+    /// What waits for a person's permission in a session, what was asked first first.
+    Asks {
+        /// The session.
+        session: SessionId,
+    },
     /// The one run whose id begins so.
     FindRun {
         /// The beginning of its id.
@@ -134,6 +191,15 @@ pub enum Reply {
         /// The prompts.
         prompts: Vec<PromptId>,
     },
+    /// The session is called so.
+    Renamed,
+    /// Whether the answer was the first one, and so the one that counts.
+    Answered {
+        /// Whether it was.
+        resolved: bool,
+    },
+    /// What waits for a person's permission.
+    Asks(Vec<Asked>),
     /// Sessions.
     Sessions(Vec<SessionInfo>),
     /// One session.
@@ -346,6 +412,11 @@ pub enum Notice {
         prompt: PromptId,
         /// Who has it.
         holder: Holder,
+    },
+    /// What a person granted for always could not be kept; it holds for the session.
+    RulesNotKept {
+        /// One sentence that says what happened and what to do.
+        message: String,
     },
     /// The log cannot be written; what was under way is over.
     StorageFailed {

@@ -13,6 +13,8 @@ use crate::content::{Block, ErrorInfo, Finish, ToolOutcome, Usage};
 use crate::ids::{AttemptId, CallId, ClientId, MessageId, PromptId, RunId, SessionId, StepId, TurnId};
 use crate::model::{CallError, ModelRef, Preparation};
 use crate::prompt::Prompt;
+use crate::todos::Todo;
+use crate::tools::{Ask, Rule};
 
 pub use crate::totals::{ToolCounts, Totals};
 
@@ -26,6 +28,19 @@ pub enum Record {
         /// The call that opened it, for a sub-agent's session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<Parent>,
+    },
+    /// The session is called something else, or asking a model for that has cost something.
+    TitleChanged {
+        /// What people call it.
+        title: String,
+        /// Who says so.
+        by: TitleSource,
+        /// The tokens that a model used for it.
+        #[serde(default)]
+        usage: Usage,
+        /// What they cost in micro-dollars; none if the price is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<u64>,
     },
     /// A prompt was accepted: from here on it has exactly one fate.
     PromptAccepted {
@@ -171,8 +186,33 @@ pub enum Record {
         call: CallId,
         /// Whether it may run.
         allowed: bool,
-        /// Who or what decided, such as `policy`.
+        /// Who or what decided: `policy`, an earlier `grant`, or a client.
         by: String,
+        /// The sub-agent whose call it is, if it was asked for here.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        session: Option<SessionId>,
+        /// Whether a person decided. Their no ends the turn.
+        #[serde(default, skip_serializing_if = "is_false")]
+        person: bool,
+        /// What was granted with it, for as long as the session lasts.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        grants: Vec<Rule>,
+    },
+    /// A call needs permission, and whoever watches is asked for it.
+    PermissionAsked {
+        /// The session whose call it is: this one, or one of its sub-agents.
+        session: SessionId,
+        /// The call.
+        call: CallId,
+        /// What needs permission.
+        ask: Ask,
+    },
+    /// Nobody needs to answer any more.
+    PermissionWithdrawn {
+        /// The session whose call it was about.
+        session: SessionId,
+        /// The call.
+        call: CallId,
     },
     /// A tool call is about to run; it may have acted from here on.
     ToolCallStarted {
@@ -198,6 +238,25 @@ pub enum Record {
         outcome: ToolOutcome,
         /// How long it ran, in milliseconds; 0 if it did not.
         duration: u64,
+    },
+    /// A sub-agent has ended, and what it used is counted with the turn whose call opened it. The call's own end follows.
+    SubAgentFinished {
+        /// The call.
+        call: CallId,
+        /// The sub-agent's session.
+        session: SessionId,
+        /// How its run ended.
+        status: RunStatus,
+        /// The tokens that it used.
+        usage: Usage,
+        /// What they cost in micro-dollars; none if the price is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<u64>,
+    },
+    /// The model has written the list of what is to be done anew.
+    TodosChanged {
+        /// The whole list.
+        todos: Vec<Todo>,
     },
     /// A step is over: its answer and all of its calls.
     StepFinished {
@@ -229,6 +288,16 @@ pub enum Record {
     },
     /// A run is over. Each run has exactly one of these.
     RunFinished(RunFinished),
+}
+
+/// Who says what a session is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TitleSource {
+    /// A model was asked.
+    Model,
+    /// A person, for good.
+    Person,
 }
 
 /// The call that opened a sub-agent's session.
@@ -276,8 +345,10 @@ pub enum TurnOutcome {
     Interrupted,
     /// A limit ended it.
     Limited(Reason, String),
-    /// Denials ended it.
+    /// Nothing but denied calls for several steps ended it.
     Denied,
+    /// A person denied a call.
+    DeniedByPerson,
     /// The provider withheld the answer.
     Refused,
     /// The conversation has become too long; the run goes on once it is summed up.
@@ -462,11 +533,16 @@ impl Record {
             Record::SummaryStarted { .. } => 21,
             Record::SummaryFinished { .. } => 22,
             Record::TurnContinued { .. } => 23,
+            Record::SubAgentFinished { .. } => 24,
+            Record::TodosChanged { .. } => 25,
+            Record::PermissionAsked { .. } => 26,
+            Record::PermissionWithdrawn { .. } => 27,
+            Record::TitleChanged { .. } => 28,
         }
     }
 }
 
-const KINDS: [&str; 24] = [
+const KINDS: [&str; 29] = [
     "SessionCreated",
     "PromptAccepted",
     "PromptQueued",
@@ -491,7 +567,16 @@ const KINDS: [&str; 24] = [
     "SummaryStarted",
     "SummaryFinished",
     "TurnContinued",
+    "SubAgentFinished",
+    "TodosChanged",
+    "PermissionAsked",
+    "PermissionWithdrawn",
+    "TitleChanged",
 ];
+
+fn is_false(value: &bool) -> bool {
+    !value
+}
 
 #[cfg(test)]
 mod tests {

@@ -48,6 +48,8 @@ pub enum Deadline {
     Idle,
     /// The wait before the next attempt is over.
     Retry,
+    /// A model has not thought of a title.
+    Title,
     /// A cancelled tool has not ended and is given up.
     Settle,
     /// A whole `hostler run` has used up its time.

@@ -8,5 +8,6 @@ pub mod config;
 pub mod door;
 pub mod driver;
 pub mod models;
+pub mod rules;
 pub mod store;
 pub mod tools;

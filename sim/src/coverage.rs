@@ -120,6 +120,8 @@ impl Coverage {
             Input::Request { command: Command::Cancel { scope: CancelScope::Session, .. }, .. } => 1,
             Input::Request { command: Command::Cancel { .. }, .. } => 2,
             Input::Request { command: Command::ClearQueue { .. }, .. } => 3,
+            // Nobody in the world asks for these yet.
+            Input::Request { command: Command::Answer { .. } | Command::Rename { .. }, .. } => return,
             Input::SessionHeld { .. } => 4,
             Input::SessionOpened { opened: Opened::Ready(Some(_)), .. } => 5,
             Input::SessionOpened { opened: Opened::Ready(None), .. } => 6,
@@ -286,7 +288,10 @@ fn session_of(input: &Input) -> Option<&SessionId> {
     match input {
         Input::Request { command, .. } => Some(match command {
             Command::Submit { session, .. } => session.id(),
-            Command::Cancel { session, .. } | Command::ClearQueue { session } => session,
+            Command::Cancel { session, .. }
+            | Command::ClearQueue { session }
+            | Command::Answer { session, .. }
+            | Command::Rename { session, .. } => session,
         }),
         Input::SessionHeld { session, .. }
         | Input::SessionOpened { session, .. }

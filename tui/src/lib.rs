@@ -37,7 +37,9 @@ pub fn main() -> ExitCode {
         cli::Command::Models(args) => commands::models::models(&args),
         cli::Command::Dirs { json } => commands::dirs::dirs(json),
         cli::Command::Doctor { json } => commands::doctor::doctor(json),
-        cli::Command::Replay { file } => commands::replay::replay(&file),
+        cli::Command::Replay { file, at: Some(number), .. } => commands::replay::at(&file, number),
+        cli::Command::Replay { file, export: Some(to), .. } => commands::replay::export(&file, &to),
+        cli::Command::Replay { file, .. } => commands::replay::replay(&file),
     };
     ended.unwrap_or_else(|failure| failure.report())
 }

@@ -31,7 +31,7 @@ impl Mistake {
 const MOST: usize = 20;
 
 /// How many characters a name may have, and how many of what was written are quoted.
-const NAME_CHARS: usize = 200;
+const NAME_CHARS: usize = 400;
 
 /// Headers that belong to the request itself.
 const OWN_HEADERS: &[&str] =
@@ -186,22 +186,17 @@ impl Checker<'_> {
     }
 
     fn item(&mut self, path: &Path, is_rule: bool, item: &Node) {
+        if self.is_full() {
+            return;
+        }
         let Value::Text(text) = &item.value else {
             return self
                 .say(item.at, format!("{path} must be a list of texts, and this is {}", item.value.kind()));
         };
-        let wrong = if text.trim().is_empty() {
-            Err("it is empty".to_string())
-        } else if is_rule {
-            (self.rule)(text)
-        } else {
-            Ok(())
-        };
-        if let Err(why) = wrong
-            && !self.is_full()
-        {
-            let text = short(text);
-            self.say(item.at, format!("{path} has {text:?}, which cannot be used: {why}"));
+        if text.trim().is_empty() {
+            self.say(item.at, format!("{path} has an empty text in it; leave that out"));
+        } else if is_rule && let Err(why) = (self.rule)(text) {
+            self.say(item.at, format!("{path}: {}", short(&why)));
         }
     }
 }

@@ -106,7 +106,7 @@ pub const ROOT: &[Key] = &[
         "permissions",
         Kind::Object(PERMISSIONS),
         Trust::Free,
-        "Rules about tool calls. The rules of all files count together.",
+        "Rules about tool calls, such as bash(git log *), write(src/**), host(example.com) or view. The rules of all files count together; the most exact one decides.",
     ),
     key("limits", Kind::Object(LIMITS), Trust::Less, "Limits of a run when the command line sets none."),
     key(
@@ -179,10 +179,11 @@ const PERMISSIONS: &[Key] = &[
     key(
         "ask",
         Kind::Rules,
-        Trust::Free,
+        Trust::Needed,
         "What is asked about; in a run, where nobody can be asked, it is denied.",
     ),
-    key("deny", Kind::Rules, Trust::Free, "What may not be done."),
+    // A rule that asks may stand before one that denies, if it is the more exact one, so it needs trust.
+    key("deny", Kind::Rules, Trust::Free, "What may not be done, whoever would permit it."),
 ];
 
 const LIMITS: &[Key] = &[

@@ -137,10 +137,7 @@ fn names_that_cannot_be_are_refused() {
     );
     mistakes(
         json!({"permissions": {"deny": ["ok", "a??", ""]}}),
-        &[
-            "permissions.deny has \"a??\", which cannot be used: what would that be",
-            "permissions.deny has \"\", which cannot be used: it is empty",
-        ],
+        &["permissions.deny: what would that be", "permissions.deny has an empty text in it; leave that out"],
     );
 }
 
@@ -152,8 +149,8 @@ fn a_flood_of_mistakes_is_cut_short() {
     assert_eq!(found.len(), 20);
     assert!(found.iter().all(|mistake| mistake.message.len() < 1_000));
     mistakes(
-        json!({"models": {format!("a/{}", "b".repeat(200)): {}}}),
-        &["a name has more than 200 characters; give it a shorter one"],
+        json!({"models": {format!("a/{}", "b".repeat(400)): {}}}),
+        &["a name has more than 400 characters; give it a shorter one"],
     );
 }
 
@@ -197,8 +194,8 @@ fn the_stronger_word_holds_and_is_known_by_its_source() {
 fn rules_add_up_and_no_file_takes_anothers_away() {
     let config = config(&[
         user(json!({"permissions": {"deny": ["a"], "allow": ["b"]}})),
-        project(json!({"permissions": {"deny": [], "ask": ["c"]}}), false),
-        project(json!({"permissions": {"deny": ["d"]}}), true),
+        project(json!({"permissions": {"deny": [], "ask": ["c"]}}), true),
+        project(json!({"permissions": {"deny": ["d"]}}), false),
     ]);
     assert_eq!(config.permissions.deny, ["a", "d"]);
     assert_eq!(
@@ -235,6 +232,7 @@ fn a_project_that_is_not_trusted_can_only_take_away() {
             "model",
             "models.openai/gpt-5.prices.input",
             "permissions.allow",
+            "permissions.ask",
             "providers.openai.base_url",
             "providers.openai.body.a",
             "providers.openai.headers.x",
@@ -259,7 +257,7 @@ fn a_project_that_is_not_trusted_can_only_take_away() {
 
 #[test]
 fn every_key_needs_trust_unless_it_can_only_take_away() {
-    let untrusted = ["$schema", "permissions.ask", "permissions.deny"];
+    let untrusted = ["$schema", "permissions.deny"];
     let less = ["limits.max_steps", "limits.timeout", "limits.max_wait"];
     for text in untrusted.iter().chain(&less) {
         assert_ne!(find(&Path::parse(text).unwrap()).unwrap().1, super::keys::Trust::Needed, "{text}");

@@ -14,6 +14,7 @@ use crate::catalogue::{self, Builtin, ModelInfo, PROVIDERS, builtin};
 use crate::model::Prices;
 use crate::prompt::{MAX_STEPS, MAX_WAIT_HEADLESS};
 use crate::provider::wire::Protocol;
+use crate::tools::{Action, Rule};
 
 /// The files with notes for agents that are looked for, in this order in each directory.
 pub const CONTEXT_FILES: &[&str] = &[
@@ -105,6 +106,15 @@ pub struct Permissions {
     pub ask: Vec<String>,
     /// What may not be done.
     pub deny: Vec<String>,
+}
+
+impl Permissions {
+    /// The rules. What is none is left out, but a file with such a text is refused when it is read. `home` is where `~/` begins.
+    pub fn rules(&self, home: Option<&str>) -> Vec<Rule> {
+        let lists = [(Action::Allow, &self.allow), (Action::Ask, &self.ask), (Action::Deny, &self.deny)];
+        let each = lists.into_iter().flat_map(|(action, texts)| texts.iter().map(move |text| (action, text)));
+        each.filter_map(|(action, text)| Rule::parse(action, text, home).ok()).collect()
+    }
 }
 
 /// Limits of a run.

@@ -5,6 +5,7 @@
 //! request keeps these rules; it is the oracle of tests and simulation.
 
 mod summary;
+mod title;
 
 use alloc::borrow::ToOwned;
 use alloc::collections::BTreeSet;
@@ -13,6 +14,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 pub use summary::summary_request;
+pub use title::title_request;
 
 use crate::content::{
     AssistantMessage, Attachment, Block, Finish, Message, MessageBody, ToolCall, ToolOutcome,

@@ -33,7 +33,8 @@ impl Rig {
 
     pub(crate) fn opening(&self, session: &SessionId) -> Input {
         let opened = Opened::Ready(self.folded(session).map(Box::new));
-        Input::SessionOpened { session: session.clone(), opened }
+        let children = self.unfinished_children(session);
+        Input::SessionOpened { session: session.clone(), opened, children }
     }
 
     /// A prompt is submitted, and its session opened if it is not open.
@@ -76,7 +77,12 @@ impl Rig {
 
     /// The attempt that is being carried out.
     pub(crate) fn attempt(&self) -> AttemptId {
-        let calls: Vec<_> = self.flights.calls.iter().filter(|(id, _)| *id == session()).collect();
+        self.attempt_in(&session())
+    }
+
+    /// The attempt that is being carried out in that session.
+    pub(crate) fn attempt_in(&self, session: &SessionId) -> AttemptId {
+        let calls: Vec<_> = self.flights.calls.iter().filter(|(id, _)| id == session).collect();
         assert_eq!(calls.len(), 1, "one model call is under way: {calls:?}");
         calls[0].1
     }

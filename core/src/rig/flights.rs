@@ -17,6 +17,7 @@ pub(crate) struct Flights {
     pub(crate) calls: BTreeSet<(SessionId, AttemptId)>,
     pub(crate) inspections: BTreeMap<(SessionId, CallId), ToolInput>,
     pub(crate) tools: BTreeMap<(SessionId, CallId), Running>,
+    pub(crate) titles: BTreeSet<SessionId>,
     /// What the shell says by itself with the next batch.
     pub(crate) own_words: VecDeque<Input>,
 }
@@ -60,6 +61,11 @@ impl Flights {
                 drop(self.tools.insert((session, call), Running { input: *input, stopped: false }));
             }
             Ask::CancelTool { call } => self.stop_tool(session, call),
+            Ask::MakeTitle { .. } => {
+                assert!(self.titles.insert(session.clone()), "two titles of {session} are asked for");
+            }
+            Ask::CancelTitle => drop(self.titles.remove(&session)),
+            Ask::KeepRules { .. } => {}
             Ask::Reply { .. } => panic!("a workspace answers by itself"),
         }
     }
@@ -83,6 +89,7 @@ impl Flights {
             "{session} is closed while a prompt is prepared"
         );
         assert!(!self.calls.iter().any(|(id, _)| of(id)), "{session} is closed while a model is asked");
+        assert!(!self.titles.contains(session), "{session} is closed while a title is made");
         let left = self.tools.iter().any(|((id, _), running)| of(id) && !running.stopped);
         assert!(!left, "{session} is closed while a tool runs that nobody told to stop");
     }
@@ -103,6 +110,9 @@ impl Flights {
             Said::Model { attempt, event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => {
                 self.calls.remove(&(session, *attempt));
             }
+            Said::Title { event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => {
+                self.titles.remove(&session);
+            }
             Said::Inspected { call, .. } => drop(self.inspections.remove(&(session, *call))),
             Said::ToolFinished { call, .. } => drop(self.tools.remove(&(session, *call))),
             Said::Model { .. }
@@ -110,6 +120,9 @@ impl Flights {
             | Said::Submit { .. }
             | Said::Cancel { .. }
             | Said::ClearQueue { .. }
+            | Said::Answer { .. }
+            | Said::Rename { .. }
+            | Said::Title { .. }
             | Said::ToolOutput { .. }
             | Said::Tick => {}
         }
@@ -119,6 +132,7 @@ impl Flights {
     pub(crate) fn awaits(&self, session: &SessionId) -> bool {
         let own = |input: &Input| matches!(input, Input::Session { session: id, .. } if id == session);
         self.prepares.iter().any(|(id, _)| id == session)
+            || self.titles.contains(session)
             || self.calls.iter().any(|(id, _)| id == session)
             || self.inspections.keys().any(|(id, _)| id == session)
             || self.tools.keys().any(|(id, _)| id == session)
@@ -132,6 +146,7 @@ impl Flights {
             && self.calls.is_empty()
             && self.inspections.is_empty()
             && self.tools.is_empty()
+            && self.titles.is_empty()
             && self.own_words.is_empty()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hostler_core::ids::{AttemptId, CallId, SessionId};
 use hostler_core::machine::{Entry, Machine};
-use hostler_core::protocol::Command;
+use hostler_core::protocol::{AskId, Command};
 use hostler_core::record::Record;
 use hostler_core::session::{self, Durable, Owned};
 use hostler_core::time::Timestamp;
@@ -20,6 +20,7 @@ pub(crate) struct Laws {
     sessions: BTreeMap<SessionId, Shadow>,
     /// How long what a cancel covers may take to end.
     settle: u64,
+    helped: BTreeSet<SessionId>,
 }
 
 /// What the log has said of a session, and what has been started for it.
@@ -34,7 +35,7 @@ struct Shadow {
 
 impl Laws {
     pub(crate) fn new(settle: u64) -> Self {
-        Self { sessions: BTreeMap::new(), settle }
+        Self { sessions: BTreeMap::new(), settle, helped: BTreeSet::new() }
     }
 
     pub(crate) fn durable(&self, session: &SessionId) -> Option<&Durable> {
@@ -75,18 +76,32 @@ impl Laws {
 
     /// A batch is over.
     pub(crate) fn after_batch(&mut self, now: Timestamp, machine: &Workspace, flights: &Flights) {
+        let children = self.sessions.keys().filter(|id| id.is_child() && machine.durable(id).is_some());
+        // A session whose sub-agent is at work waits for that.
+        self.helped = children.map(SessionId::root).collect();
+        let asked = asked(machine, self.sessions.keys());
         for (session, shadow) in &mut self.sessions {
             shadow.fates.cleared = false;
             let open = machine.durable(session);
             if let Some(durable) = open {
                 assert_eq!(*durable, shadow.durable, "the machine's state is not what its log amounts to");
+                let helped = self.helped.contains(session);
+                let asks = asked.iter().any(|ask| ask.session == *session);
                 assert!(
-                    flights.awaits(session) || machine.deadline().is_some(),
-                    "{session} waits for nothing that could come: {durable:?}"
+                    helped || asks || flights.awaits(session) || machine.deadline().is_some(),
+                    "{session} waits for nothing that could come"
                 );
-                assert!(!durable.is_idle(), "{session} is idle and was not closed");
+                let named = flights.titles.contains(session);
+                assert!(!durable.is_idle() || named, "{session} is idle and was not closed");
             } else {
                 shadow.fates.all_ended_unless_crashed();
+            }
+            if session.is_child() && open.is_some() {
+                let parent = machine.durable(&session.root());
+                assert!(
+                    parent.is_some_and(|parent| parent.turn.is_some()),
+                    "{session} outlives what opened it"
+                );
             }
             shadow.fates.in_time(now);
             shadow.one_serial_or_few_readers(flights);
@@ -104,6 +119,18 @@ impl Laws {
     pub(crate) fn crash(&mut self) {
         self.sessions.values_mut().for_each(|shadow| shadow.fates.crash());
     }
+}
+
+/// What people are asked: calls of turns that are under way, and that nobody has started or ended.
+fn asked<'a>(machine: &Workspace, sessions: impl Iterator<Item = &'a SessionId>) -> Vec<AskId> {
+    let open = sessions.filter_map(|session| machine.durable(session));
+    let asked: Vec<_> = open.flat_map(|durable| durable.asks.iter().map(|asked| asked.id.clone())).collect();
+    for ask in &asked {
+        let whose = machine.durable(&ask.session).expect("a session that is over asks for something");
+        let call = whose.current().and_then(|(_, answer)| answer.call(ask.call));
+        assert!(call.is_some_and(|call| call.outcome.is_none()), "{ask:?} is asked about and over");
+    }
+    asked
 }
 
 impl Shadow {
@@ -142,6 +169,8 @@ impl Shadow {
                     self.durable.find_open(prompt).is_some() || self.durable.closed.contains_key(prompt);
                 assert!(known, "{prompt} is prepared and was never accepted");
             }
+            Ask::MakeTitle { .. } | Ask::CancelTitle => {}
+            Ask::KeepRules { rules } => assert!(!rules.is_empty(), "nothing is kept for always"),
             Ask::Reply { .. } => panic!("a workspace answers by itself"),
         }
     }

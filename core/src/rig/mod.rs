@@ -16,7 +16,7 @@ mod tape;
 mod transcript;
 pub(crate) mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hostler_core::history;
 use hostler_core::ids::{AttemptId, RequestId, SessionId};
@@ -234,6 +234,13 @@ impl Rig {
         let mut durable = Durable::new(session.clone());
         entries.for_each(|entry| durable.evolve(entry.at, &entry.record));
         Some(durable)
+    }
+
+    /// The sub-agents of a session whose runs have no end, as their logs left them.
+    pub(crate) fn unfinished_children(&self, session: &SessionId) -> Vec<Durable> {
+        let ids: BTreeSet<_> = self.log.iter().map(|entry| entry.session.clone()).collect();
+        let own = ids.iter().filter(|id| id.is_child() && id.root() == *session);
+        own.filter_map(|id| self.folded(id)).filter(|durable| !durable.is_idle()).collect()
     }
 
     /// Whether no session is in use.

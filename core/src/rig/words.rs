@@ -7,7 +7,7 @@ use hostler_core::prompt::{Delivery, PermissionMode, Prompt, Terms};
 use hostler_core::protocol::{Command, SessionChoice};
 use hostler_core::record::{CancelScope, Reason};
 use hostler_core::session;
-use hostler_core::tools::{Intent, PathUse};
+use hostler_core::tools::{self, Intent, PathUse};
 use hostler_core::workspace::{Effect, Input};
 
 /// The session of tests that need only one.
@@ -57,7 +57,7 @@ pub(crate) fn preparation() -> Preparation {
     Preparation {
         model: model(),
         system: "You are tested.".into(),
-        tools: Vec::new(),
+        tools: tools::specs(),
         context_window: None,
         prices: None,
         notices: Vec::new(),
@@ -126,6 +126,9 @@ pub(crate) fn ask(effect: &Effect) -> String {
             Ask::InspectCall { call, .. } => format!("inspect {call}"),
             Ask::RunTool { call, .. } => format!("run {call}"),
             Ask::CancelTool { call } => format!("stop running {call}"),
+            Ask::MakeTitle { .. } => "make a title".into(),
+            Ask::CancelTitle => "stop making a title".into(),
+            Ask::KeepRules { .. } => "keep rules".into(),
             Ask::Reply { to, .. } => format!("reply {}", to.0),
         },
     }

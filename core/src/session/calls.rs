@@ -14,7 +14,8 @@ use crate::ids::CallId;
 use crate::prompt::PermissionMode;
 use crate::record::Record;
 use crate::time::Timestamp;
-use crate::tools::{self, Intent, ToolInput, Verdict};
+use crate::todos;
+use crate::tools::{self, BadInput, CallInput, Intent, Verdict};
 
 /// How many bytes of a running tool's output are recorded while it runs; its outcome states what matters of it anyway.
 const SHOWN_BYTES: usize = 64 << 10;
@@ -23,19 +24,37 @@ impl Session {
     /// Gives every call that makes no sense its outcome, so that it is never executed.
     pub(super) fn refuse_bad_calls(&mut self, now: Timestamp, out: &mut Decisions) {
         let Some((_, answer)) = self.durable.current() else { return };
-        let bad = |call: &ToolCall| tools::read(&call.name, &call.input).err().map(|error| (call.id, error));
-        let bad: Vec<_> = answer.calls().filter_map(bad).collect();
+        let bad: Vec<_> = answer.calls().filter_map(|call| Some((call.id, self.read(call).err()?))).collect();
         for (call, error) in bad {
             self.end_call(now, call, ToolOutcome::text(ToolStatus::Error, error.to_string()), 0, out);
         }
     }
 
+    /// What a call asks for, if its tool is on offer and its arguments fit.
+    fn read(&self, call: &ToolCall) -> Result<CallInput, BadInput> {
+        let offered = self.durable.preparation.iter().flat_map(|preparation| &preparation.tools);
+        let names: Vec<&str> = offered.map(|tool| tool.name.as_str()).collect();
+        if names.contains(&call.name.as_str()) {
+            return tools::read_call(&call.name, &call.input);
+        }
+        Err(BadInput::UnknownTool { name: call.name.clone(), known: names.join(", ") })
+    }
+
     /// Starts the calls whose turn it is; once all have ended, the step is over.
     pub(super) fn run_calls(&mut self, now: Timestamp, out: &mut Decisions) {
-        while let Some((call, name, input)) = self.next_call() {
-            let overlaps = tools::overlaps(&name);
-            self.live.tools.insert(call, Tool { input: input.clone(), overlaps, started: None, shown: 0 });
-            out.effects.push(Effect::InspectCall { call, input: Box::new(input) });
+        while let Some((call, overlaps, input)) = self.next_call() {
+            let tool = Tool { input: input.clone(), overlaps, started: None, asked: false, shown: 0 };
+            self.live.tools.insert(call, tool);
+            match input {
+                CallInput::Tool(input) => {
+                    out.effects.push(Effect::InspectCall { call, input: Box::new(input) });
+                }
+                // What is done here touches nothing that the shell could look at.
+                CallInput::Agent(_) | CallInput::Todos(_) => {
+                    let intent = Intent { complete: true, ..Intent::default() };
+                    self.judge(now, call, &intent, out);
+                }
+            }
         }
         if self.live.tools.is_empty() {
             self.finish_step(now, out);
@@ -43,39 +62,72 @@ impl Session {
     }
 
     /// The first call without outcome that is not under way, if it may start.
-    fn next_call(&self) -> Option<(CallId, String, ToolInput)> {
+    fn next_call(&self) -> Option<(CallId, bool, CallInput)> {
         let (_, answer) = self.durable.current()?;
+        if self.durable.turn.as_ref().is_none_or(|turn| turn.stopped) {
+            return None;
+        }
         let waits = |call: &&ToolCall| call.outcome.is_none() && !self.live.tools.contains_key(&call.id);
         let call = answer.calls().find(waits)?;
-        let room = if tools::overlaps(&call.name) {
+        let overlaps = tools::overlaps(&call.name);
+        let room = if overlaps {
             self.live.tools.len() < self.settings.parallel
                 && self.live.tools.values().all(|tool| tool.overlaps)
         } else {
             self.live.tools.is_empty()
         };
-        let input = tools::read(&call.name, &call.input).ok()?;
-        room.then(|| (call.id, call.name.clone(), input))
+        let input = self.read(call).ok()?;
+        room.then_some((call.id, overlaps, input))
     }
 
-    /// The shell has found out what a call would touch: it may run, or it may not.
+    /// The shell has found out what a call would touch.
     pub(super) fn inspected(&mut self, now: Timestamp, call: CallId, intent: &Intent, out: &mut Decisions) {
-        let Some((message, answer)) = self.durable.current() else { return };
+        if self.live.tools.get(&call).is_some_and(|tool| tool.started.is_none() && !tool.asked) {
+            self.judge(now, call, intent, out);
+            self.run_calls(now, out);
+        }
+    }
+
+    /// A call may run, or it may not.
+    fn judge(&mut self, now: Timestamp, call: CallId, intent: &Intent, out: &mut Decisions) {
+        let Some((_, answer)) = self.durable.current() else { return };
         let Some(name) = answer.call(call).map(|call| call.name.clone()) else { return };
-        let mode = self.terms().map_or(PermissionMode::Headless, |terms| terms.permission);
-        let Some(tool) = self.live.tools.get_mut(&call).filter(|tool| tool.started.is_none()) else { return };
-        match tools::judge(&name, intent, mode) {
-            Verdict::Allow => {
-                tool.started = Some(now);
-                let input = Box::new(tool.input.clone());
-                self.record(now, Record::ToolCallStarted { message, call }, out);
-                out.effects.push(Effect::RunTool { call, input });
-            }
+        match self.verdict(&name, intent) {
+            Verdict::Allow => self.start_call(now, call, out),
+            Verdict::Ask(_) => self.need_permission(now, call, name, intent, out),
             Verdict::Deny(text) => {
                 self.live.tools.remove(&call);
-                let by = "policy".to_string();
-                self.record(now, Record::PermissionDecided { call, allowed: false, by }, out);
+                let (by, grants) = ("policy".to_string(), Vec::new());
+                let (allowed, person, session) = (false, false, None);
+                let decided = Record::PermissionDecided { call, allowed, by, session, person, grants };
+                self.record(now, decided, out);
                 self.end_call(now, call, ToolOutcome::text(ToolStatus::Denied, text), 0, out);
-                self.run_calls(now, out);
+            }
+        }
+    }
+
+    /// What the rules of the turn and what has been granted make of a call.
+    pub(super) fn verdict(&self, tool: &str, intent: &Intent) -> Verdict {
+        let terms = self.terms();
+        let mode = terms.map_or(PermissionMode::Headless, |terms| terms.permission);
+        let rules = terms.into_iter().flat_map(|terms| &terms.rules).chain(&self.durable.grants);
+        tools::judge(tool, intent, mode, rules)
+    }
+
+    pub(super) fn start_call(&mut self, now: Timestamp, call: CallId, out: &mut Decisions) {
+        let Some((message, _)) = self.durable.current() else { return };
+        let Some(tool) = self.live.tools.get_mut(&call) else { return };
+        tool.started = Some(now);
+        let input = tool.input.clone();
+        self.record(now, Record::ToolCallStarted { message, call }, out);
+        match input {
+            CallInput::Tool(input) => out.effects.push(Effect::RunTool { call, input: Box::new(input) }),
+            CallInput::Agent(task) => self.open_sub_agent(message, call, task, out),
+            CallInput::Todos(list) => {
+                self.live.tools.remove(&call);
+                let outcome = ToolOutcome::text(ToolStatus::Ok, todos::noted(&list.todos));
+                self.record(now, Record::TodosChanged { todos: list.todos }, out);
+                self.end_call(now, call, outcome, 0, out);
             }
         }
     }

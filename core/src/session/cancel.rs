@@ -21,6 +21,18 @@ impl Session {
         reason: Reason,
         out: &mut Decisions,
     ) {
+        let runs = self.stop(now, scope, reason, out);
+        out.effects.push(Effect::Reply { to, reply: Box::new(Reply::Cancelled { runs }) });
+    }
+
+    /// The same without anybody to answer. Returns the runs that it ends.
+    pub(crate) fn stop(
+        &mut self,
+        now: Timestamp,
+        scope: CancelScope,
+        reason: Reason,
+        out: &mut Decisions,
+    ) -> Vec<RunId> {
         let covered = self.covered(&scope);
         let runs = covered.iter().map(|(_, _, run)| run.clone()).collect();
         if let Some(watermark) = covered.iter().map(|(sequence, _, _)| *sequence).max() {
@@ -29,7 +41,7 @@ impl Session {
             self.cancel_turn(now, out);
             self.advance(now, out);
         }
-        out.effects.push(Effect::Reply { to, reply: Box::new(Reply::Cancelled { runs }) });
+        runs
     }
 
     /// The open prompts that the scope covers. A prompt that joined another run's turn ends with that run, and only so.
@@ -80,9 +92,11 @@ impl Session {
 
     /// Gives every call that is not running its outcome and tells the running ones to stop.
     fn stop_calls(&mut self, now: Timestamp, out: &mut Decisions) {
+        self.withdraw(now, out);
         let running = |tool: &super::live::Tool| tool.started.is_some();
         // Also what is about to be looked at: that is taken back.
-        let stop: Vec<_> = self.live.tools.keys().copied().collect();
+        let stop = self.live.tools.iter().filter(|(_, tool)| !tool.asked).map(|(call, _)| *call);
+        let stop: Vec<_> = stop.collect();
         self.live.tools.retain(|_, tool| running(tool));
         let Some((_, answer)) = self.durable.current() else { return };
         let runs = |call| self.live.tools.contains_key(call);
@@ -92,7 +106,12 @@ impl Session {
             let text = "The user cancelled this before it was started; nothing was done.";
             self.end_call(now, call, ToolOutcome::text(ToolStatus::Cancelled, text), 0, out);
         }
-        out.effects.extend(stop.into_iter().map(|call| Effect::CancelTool { call }));
+        let reason = self.durable.turn.as_ref().and_then(|turn| turn.cancelling).unwrap_or(Reason::User);
+        for call in stop {
+            if !self.stop_sub_agent(call, reason, out) {
+                out.effects.push(Effect::CancelTool { call });
+            }
+        }
     }
 
     /// Ends a turn that is being cancelled once none of its tools runs.

@@ -157,7 +157,7 @@ fn refuse(kind: RefusalKind, message: impl Into<String>) -> Reply {
 }
 
 /// What a session is called until somebody gives it a title: the beginning of its first prompt.
-fn title_of(text: &str) -> String {
+pub(super) fn title_of(text: &str) -> String {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("New session");
     let clean: String = line.chars().filter(|char| !char.is_control()).collect();
     if clean.chars().count() <= TITLE_CHARS {

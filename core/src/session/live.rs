@@ -1,14 +1,17 @@
 //! The half of a session's state that concerns this process only: what is awaited, and text that is not yet recorded.
 
 use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
+use super::asks::Question;
 use super::stream::Assembly;
+use super::title::Titling;
 use crate::ids::{AttemptId, CallId};
 use crate::model::{Preparation, PrepareError};
 use crate::time::Timestamp;
-use crate::tools::ToolInput;
+use crate::tools::CallInput;
 
 /// What concerns this process only. Empty whenever a session is opened.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -21,6 +24,10 @@ pub struct Live {
     pub(super) preparing: BTreeMap<u64, Timestamp>,
     /// What preparing has come to, for prompts that have not begun.
     pub(super) prepared: BTreeMap<u64, Result<Preparation, PrepareError>>,
+    /// What the calls would do that a person is asked about, sub-agents' included.
+    pub(super) questions: Vec<Question>,
+    /// The title that a model is asked for.
+    pub(super) title: Option<Titling>,
     /// When a cancelled turn stops waiting for its tools.
     pub(super) settle: Option<Timestamp>,
 }
@@ -57,11 +64,13 @@ pub(super) enum CallState {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) struct Tool {
     /// What is called.
-    pub(super) input: ToolInput,
+    pub(super) input: CallInput,
     /// Whether others may run beside it.
     pub(super) overlaps: bool,
     /// Since when it runs; none while it is looked at.
     pub(super) started: Option<Timestamp>,
+    /// Whether a person is asked about it.
+    pub(super) asked: bool,
     /// How many bytes of its output have been recorded while it runs.
     pub(super) shown: usize,
 }

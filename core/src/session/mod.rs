@@ -5,10 +5,12 @@
 //! there, so after a crash the durable half is all there is to go on from.
 //!
 //! What is decided where: acceptance and order of prompts in `entry`, cancels in `cancel`, turns and steps in `turn`,
-//! a model's answer in `answer` (put together in `stream`, retried by `retry`), tool calls in `calls`, and what a
-//! broken-off turn leaves behind in `settle`.
+//! a model's answer in `answer` (put together in `stream`, retried by `retry`), tool calls in `calls`, sub-agents in
+//! `agents`, permission in `asks`, what it is called in `title`, and what a broken-off turn leaves behind in `settle`.
 
+mod agents;
 mod answer;
+mod asks;
 mod calls;
 mod cancel;
 mod durable;
@@ -20,6 +22,7 @@ mod settings;
 mod settle;
 mod stream;
 mod summary;
+mod title;
 mod turn;
 
 use alloc::boxed::Box;
@@ -30,20 +33,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::ToolOutcome;
 use crate::history;
-use crate::ids::{AttemptId, CallId, EffectId, PromptId, RequestId, SessionId};
+use crate::ids::{AttemptId, CallId, ClientId, EffectId, PromptId, RequestId, SessionId};
 use crate::machine::{Effects, Entry, Machine};
 use crate::model::{ModelEvent, ModelRef, ModelRequest, Preparation, PrepareError};
 use crate::prompt::{Prompt, Terms};
-use crate::protocol::Reply;
+use crate::protocol::{Answer, AskId, Reply};
 use crate::record::{CancelScope, Reason, Record};
 use crate::time::{Deadline, Timestamp, earliest};
-use crate::tools::{Intent, ToolInput};
+use crate::tools::{Intent, Rule, ToolInput};
 
+pub(crate) use agents::{Crossing, Report, Task};
 pub use durable::{
-    ClosedPrompt, Durable, FOLD_VERSION, Length, OpenPrompt, Phase, Purpose, Turn, snapshot_is_due,
+    Asked, ClosedPrompt, Durable, FOLD_VERSION, Length, OpenPrompt, Phase, Purpose, Turn, snapshot_is_due,
 };
 pub use live::Live;
 pub use repetition::Trail;
+pub(crate) use repetition::footprint;
 pub use settings::Settings;
 
 /// The state of one session, and its decisions.
@@ -82,6 +87,29 @@ pub enum Input {
     ClearQueue {
         /// Whom to answer.
         to: RequestId,
+    },
+    /// A person says what the session is called.
+    Rename {
+        /// Whom to answer.
+        to: RequestId,
+        /// The title.
+        title: String,
+    },
+    /// The model that was asked for a title said something.
+    Title {
+        /// What it said.
+        event: ModelEvent,
+    },
+    /// A person answers something that needs permission.
+    Answer {
+        /// Whom to answer.
+        to: RequestId,
+        /// What it is about.
+        ask: AskId,
+        /// The answer.
+        answer: Answer,
+        /// Who gives it.
+        client: ClientId,
     },
     /// Preparing a prompt's run has ended.
     Prepared {
@@ -169,6 +197,18 @@ pub enum Effect {
         /// The call.
         call: CallId,
     },
+    /// Ask a model for a title. The request is made from the state by [`Session::title_request`] when this is carried out.
+    MakeTitle {
+        /// Whom to ask.
+        model: ModelRef,
+    },
+    /// Stop asking for a title.
+    CancelTitle,
+    /// Keep rules for all that will ever be done in this workspace.
+    KeepRules {
+        /// The rules.
+        rules: Vec<Rule>,
+    },
     /// Answer a request at the door.
     Reply {
         /// Whose.
@@ -187,8 +227,13 @@ impl Effect {
             Effect::InspectCall { call, .. } | Effect::RunTool { call, .. } => {
                 Some(EffectId::Call(session.clone(), *call))
             }
+            Effect::MakeTitle { .. } => Some(EffectId::Title(session.clone())),
             Effect::Reply { to, .. } => Some(EffectId::Reply(*to)),
-            Effect::CancelPrepare { .. } | Effect::CancelCall { .. } | Effect::CancelTool { .. } => None,
+            Effect::CancelPrepare { .. }
+            | Effect::CancelCall { .. }
+            | Effect::CancelTool { .. }
+            | Effect::CancelTitle
+            | Effect::KeepRules { .. } => None,
         }
     }
 }
@@ -200,6 +245,8 @@ pub struct Decisions {
     pub records: Vec<Entry>,
     /// What is to be started then.
     pub effects: Vec<Effect>,
+    /// What other sessions of the workspace are to be told now.
+    pub(crate) crossings: Vec<Crossing>,
 }
 
 impl Session {
@@ -215,7 +262,7 @@ impl Session {
 
     /// Whether nothing is under way and nothing waits.
     pub fn is_idle(&self) -> bool {
-        self.durable.is_idle()
+        self.durable.is_idle() && self.live.title.is_none()
     }
 
     /// The request that asks the model for the answer of the step that is under way; none if that is over.
@@ -231,6 +278,20 @@ impl Session {
         })
     }
 
+    /// Lets the texts of an answer that is under way be replaced, each by what is made of it in the original.
+    pub(crate) fn replace_streamed(
+        &mut self,
+        original: &Self,
+        mut replace: impl FnMut(AttemptId, u32, bool, &mut String),
+    ) {
+        if let (Some(call), Some(before)) = (&mut self.live.call, &original.live.call) {
+            let attempt = before.attempt;
+            call.assembly.replace(&before.assembly, |block, is_json, text| {
+                replace(attempt, block, is_json, text);
+            });
+        }
+    }
+
     /// Decides about an input.
     pub fn decide(&mut self, now: Timestamp, input: Input, out: &mut Decisions) {
         match input {
@@ -238,6 +299,9 @@ impl Session {
             Input::Submit { to, prompt } => self.submit(now, to, *prompt, out),
             Input::Cancel { to, scope, reason } => self.cancel(now, to, scope, reason, out),
             Input::ClearQueue { to } => self.clear_queue(now, to, out),
+            Input::Rename { to, title } => self.rename(now, to, &title, out),
+            Input::Title { event } => self.title_said(now, event, out),
+            Input::Answer { to, ask, answer, client } => self.answer(now, to, &ask, answer, &client, out),
             Input::Prepared { prompt, result } => self.prepared(now, &prompt, *result, out),
             Input::Model { attempt, event } => self.model(now, attempt, event, out),
             Input::Inspected { call, intent } => self.inspected(now, call, &intent, out),
@@ -250,13 +314,15 @@ impl Session {
     /// The earliest time at which a tick would do something, and what for.
     pub fn deadline(&self) -> Option<(Timestamp, Deadline)> {
         let preparing = self.live.preparing.values().map(|at| (*at, Deadline::Prepare)).min();
-        earliest(earliest(self.call_deadline(), self.live.settle.map(|at| (at, Deadline::Settle))), preparing)
+        let turn = earliest(self.call_deadline(), self.live.settle.map(|at| (at, Deadline::Settle)));
+        earliest(earliest(turn, preparing), self.title_deadline())
     }
 
     fn tick(&mut self, now: Timestamp, out: &mut Decisions) {
         self.tick_call(now, out);
         self.tick_settle(now, out);
         self.tick_preparing(now, out);
+        self.tick_title(now, out);
     }
 
     /// Decides a fact: it changes the durable state and will be committed.
@@ -312,6 +378,7 @@ pub(crate) fn push_effect<E: crate::machine::Effect>(
             out.cancel(&EffectId::Prepare(owned.session.clone(), prompt.clone()))
         }
         Effect::CancelCall { attempt } => out.cancel(&EffectId::Attempt(owned.session.clone(), *attempt)),
+        Effect::CancelTitle => out.cancel(&EffectId::Title(owned.session.clone())),
         Effect::CancelTool { call } => {
             out.cancel(&EffectId::Call(owned.session.clone(), *call));
             false
@@ -320,6 +387,8 @@ pub(crate) fn push_effect<E: crate::machine::Effect>(
         | Effect::CallModel { .. }
         | Effect::InspectCall { .. }
         | Effect::RunTool { .. }
+        | Effect::MakeTitle { .. }
+        | Effect::KeepRules { .. }
         | Effect::Reply { .. } => false,
     };
     if !retracted {

@@ -17,6 +17,8 @@ pub struct Settings {
     pub first_event: u64,
     /// How long a provider may be silent between two events.
     pub idle: u64,
+    /// How long a model may take to think of a title.
+    pub title: u64,
     /// How long a cancelled tool may take to end before it is given up.
     pub settle: u64,
     /// The wait before the second attempt; it doubles with each further one.
@@ -43,6 +45,7 @@ impl Default for Settings {
             connect: 10_000,
             first_event: 300_000,
             idle: 300_000,
+            title: 60_000,
             settle: 3_000,
             backoff: 5_000,
             attempts: 4,

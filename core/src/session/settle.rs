@@ -21,7 +21,10 @@ impl Session {
         let waiting: Vec<_> =
             self.durable.open.iter().map(|(sequence, open)| (*sequence, open.accepted)).collect();
         for (sequence, accepted) in waiting {
-            if self.settings.serving && now.since(accepted) < self.settings.restart_age {
+            if self.settings.serving
+                && self.durable.parent.is_none()
+                && now.since(accepted) < self.settings.restart_age
+            {
                 self.prepare_again(now, sequence, out);
             } else {
                 self.return_prompt(now, sequence, (ReturnReason::Interrupted, Reason::Interrupted), out);
@@ -38,6 +41,7 @@ impl Session {
 
     /// Closes the step that is under way, if there is one: its message, its calls, and whatever is awaited.
     pub(super) fn settle(&mut self, now: Timestamp, outcome: &TurnOutcome, out: &mut Decisions) {
+        self.withdraw(now, out);
         self.flush(now, out);
         self.close_message(now, outcome, out);
         self.close_calls(now, outcome, out);
@@ -68,7 +72,10 @@ impl Session {
         let open: Vec<_> = answer.calls().filter(|call| call.outcome.is_none()).map(|call| call.id).collect();
         for call in open {
             let started = self.live.tools.get(&call).and_then(|tool| tool.started);
-            if started.is_some() && !matches!(outcome, TurnOutcome::Cancelled(_)) {
+            if started.is_some()
+                && !matches!(outcome, TurnOutcome::Cancelled(_))
+                && !self.stop_sub_agent(call, Reason::Interrupted, out)
+            {
                 out.effects.push(Effect::CancelTool { call });
             }
             let duration = started.map_or(0, |started| now.since(started));
@@ -85,7 +92,10 @@ fn broken_off(outcome: &TurnOutcome) -> Finish {
         TurnOutcome::Limited(_, text) => Finish::Error(ErrorInfo::new(ErrorClass::RateLimit, text.clone())),
         TurnOutcome::Interrupted => Finish::Interrupted,
         TurnOutcome::Refused => Finish::ContentFilter,
-        TurnOutcome::Completed | TurnOutcome::Denied | TurnOutcome::Continued => Finish::Unknown,
+        TurnOutcome::Completed
+        | TurnOutcome::Denied
+        | TurnOutcome::DeniedByPerson
+        | TurnOutcome::Continued => Finish::Unknown,
     }
 }
 
@@ -105,6 +115,7 @@ fn not_ended(outcome: &TurnOutcome) -> ToolOutcome {
         | TurnOutcome::Failed(_)
         | TurnOutcome::Limited(_, _)
         | TurnOutcome::Denied
+        | TurnOutcome::DeniedByPerson
         | TurnOutcome::Refused => ToolOutcome::text(
             ToolStatus::NotReached,
             "The turn ended before this was started; nothing was done.",
@@ -131,6 +142,10 @@ pub(super) fn terminal(outcome: &TurnOutcome) -> (RunStatus, Reason, String) {
         TurnOutcome::Limited(reason, text) => (RunStatus::Limit, *reason, text.clone()),
         TurnOutcome::Denied => {
             let text = "Every tool call of the last three steps was denied; allow what the task needs, for example with --yolo.";
+            (RunStatus::Denied, Reason::Denied, text.to_string())
+        }
+        TurnOutcome::DeniedByPerson => {
+            let text = "A tool call was denied, which ended the turn; say what should be done instead.";
             (RunStatus::Denied, Reason::Denied, text.to_string())
         }
         TurnOutcome::Refused => {

@@ -14,6 +14,7 @@ use crate::ids::{StepId, TurnId};
 use crate::model::CallError;
 use crate::record::{Record, TurnOutcome};
 use crate::time::Timestamp;
+use crate::todos::{self, Todo};
 
 /// From this window on a fixed reserve is enough.
 const BIG_WINDOW: u64 = 200_000;
@@ -126,7 +127,7 @@ impl Session {
         let Some(turn) = &self.durable.turn else { return };
         let run = turn.run.clone();
         let Some(open) = turn.prompts.first().and_then(|first| self.durable.open.get(first)) else { return };
-        let (prompt, text) = (open.prompt.id.clone(), continuation(&open.prompt.text));
+        let (prompt, text) = (open.prompt.id.clone(), continuation(&open.prompt.text, &self.durable.todos));
         let (turn, message) = (self.next_turn(), self.next_message());
         self.record(now, Record::TurnContinued { turn, run, prompt, message, text }, out);
         self.start_step(now, out);
@@ -135,7 +136,11 @@ impl Session {
 }
 
 /// What begins the turn that goes on after a summary.
-fn continuation(request: &str) -> String {
+fn continuation(request: &str, todos: &[Todo]) -> String {
+    let list = match todos {
+        [] => String::new(),
+        _ => format!("\n\nThe list of what is to be done:\n{}", todos::listed(todos).trim_end()),
+    };
     let quoted = if request.chars().count() <= QUOTED_CHARS {
         request.to_string()
     } else {
@@ -144,6 +149,6 @@ fn continuation(request: &str) -> String {
     };
     format!(
         "The conversation so far was summed up above, because it had become too long. This is the request that was being \
-         worked on:\n\n<request>\n{quoted}\n</request>\n\nGo on from where the summary leaves off, and do not do again what is done."
+         worked on:\n\n<request>\n{quoted}\n</request>{list}\n\nGo on from where the summary leaves off, and do not do again what is done."
     )
 }

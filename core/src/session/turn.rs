@@ -34,7 +34,10 @@ impl Session {
         };
         self.open_turn(now, prompt, out);
         match failed {
-            None => self.start_step(now, out),
+            None => {
+                self.ask_title(now, out);
+                self.start_step(now, out);
+            }
             Some(error) => self.close_turn(now, TurnOutcome::Failed(error), out),
         }
     }
@@ -158,6 +161,9 @@ impl Session {
         if let Some(reason) = turn.cancelling {
             return Some(TurnOutcome::Cancelled(reason));
         }
+        if turn.stopped {
+            return Some(TurnOutcome::DeniedByPerson);
+        }
         match finish {
             Finish::MaxTokens => {
                 let text = "The model's output limit cut the answer; ask it to continue.".to_string();
@@ -226,6 +232,7 @@ impl Session {
             totals,
             duration: now.since(open.accepted),
         };
+        self.report(&finished, out);
         self.record(now, Record::RunFinished(finished), out);
     }
 
@@ -251,6 +258,7 @@ impl Session {
             totals: Totals::default(),
             duration: now.since(open.accepted),
         };
+        self.report(&finished, out);
         self.record(now, Record::PromptReturned { prompt, client, text, reason: why.0 }, out);
         self.record(now, Record::RunFinished(finished), out);
     }

@@ -2,9 +2,12 @@
 
 use alloc::string::String;
 use alloc::string::ToString;
+use alloc::vec::Vec;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+use crate::todos::{MAX_TODOS, Todo};
 
 /// A tool call that makes sense: a known tool with arguments of the right shape.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,8 +24,35 @@ pub enum ToolInput {
     Grep(GrepInput),
     /// Replace text in a file.
     Edit(EditInput),
+    /// Replace several texts in a file.
+    MultiEdit(MultiEditInput),
     /// Write a whole file.
     Write(WriteInput),
+}
+
+/// What a tool call is: something that the shell does, or something that is done here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CallInput {
+    /// The shell runs a tool.
+    Tool(ToolInput),
+    /// A sub-agent is given a task.
+    Agent(AgentInput),
+    /// The list of what is to be done changes.
+    Todos(TodosInput),
+}
+
+/// Arguments of `agent`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentInput {
+    /// The whole task.
+    pub prompt: String,
+}
+
+/// Arguments of `todos`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TodosInput {
+    /// The whole list.
+    pub todos: Vec<Todo>,
 }
 
 /// Arguments of `bash`.
@@ -105,6 +135,27 @@ pub struct EditInput {
     pub replace_all: bool,
 }
 
+/// Arguments of `multiedit`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MultiEditInput {
+    /// The file.
+    pub file_path: String,
+    /// What to replace, one after the other, all or nothing.
+    pub edits: Vec<Replace>,
+}
+
+/// One of several replacements.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replace {
+    /// What to replace; empty, in the first one, to make a new file.
+    pub old_string: String,
+    /// What to put there; empty to delete.
+    pub new_string: String,
+    /// Replace every occurrence instead of the only one.
+    #[serde(default)]
+    pub replace_all: bool,
+}
+
 /// Arguments of `write`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WriteInput {
@@ -137,7 +188,7 @@ pub enum BadInput {
     },
 }
 
-/// Reads a tool call as the model wrote it.
+/// Reads a call of one of the shell's tools as the model wrote it.
 pub fn read(name: &str, input: &str) -> Result<ToolInput, BadInput> {
     match name {
         "bash" => arguments(name, input).map(ToolInput::Bash),
@@ -146,16 +197,37 @@ pub fn read(name: &str, input: &str) -> Result<ToolInput, BadInput> {
         "glob" => arguments(name, input).map(ToolInput::Glob),
         "grep" => arguments(name, input).map(ToolInput::Grep),
         "edit" => arguments(name, input).map(ToolInput::Edit),
+        "multiedit" => arguments(name, input).map(ToolInput::MultiEdit),
         "write" => arguments(name, input).map(ToolInput::Write),
         _ => Err(BadInput::UnknownTool { name: name.to_string(), known: super::spec::names() }),
     }
 }
 
+/// Reads any tool call as the model wrote it, also of tools that are none of the shell's.
+pub fn read_call(name: &str, input: &str) -> Result<CallInput, BadInput> {
+    match name {
+        "agent" => match arguments::<AgentInput>(name, input)? {
+            task if task.prompt.trim().is_empty() => Err(misfit(name, "the prompt is empty")),
+            task => Ok(CallInput::Agent(task)),
+        },
+        "todos" => match arguments::<TodosInput>(name, input)? {
+            list if list.todos.len() > MAX_TODOS => {
+                Err(misfit(name, &alloc::format!("there are more than {MAX_TODOS} entries")))
+            }
+            list => Ok(CallInput::Todos(list)),
+        },
+        _ => read(name, input).map(CallInput::Tool),
+    }
+}
+
+fn misfit(name: &str, problem: &str) -> BadInput {
+    BadInput::Arguments { name: name.to_string(), problem: problem.to_string() }
+}
+
 fn arguments<T: DeserializeOwned>(name: &str, input: &str) -> Result<T, BadInput> {
     // A model that means "no arguments" often writes nothing at all.
     let text = if input.trim().is_empty() { "{}" } else { input };
-    serde_json::from_str(text)
-        .map_err(|problem| BadInput::Arguments { name: name.to_string(), problem: problem.to_string() })
+    serde_json::from_str(text).map_err(|problem| misfit(name, &problem.to_string()))
 }
 
 #[cfg(test)]
@@ -168,6 +240,27 @@ mod tests {
         let expected = ViewInput { file_path: "a.rs".to_string(), offset: None, limit: Some(3) };
         assert_eq!(call, Ok(ToolInput::View(expected)));
         assert_eq!(read("ls", ""), Ok(ToolInput::Ls(LsInput { path: None, depth: None })));
+    }
+
+    #[test]
+    fn what_is_none_of_the_shells_is_read_too() {
+        let task = read_call("agent", r#"{"prompt":"look"}"#);
+        assert_eq!(task, Ok(CallInput::Agent(AgentInput { prompt: "look".to_string() })));
+        let list = read_call("todos", r#"{"todos":[{"content":"a","status":"in_progress"}]}"#);
+        assert!(matches!(list, Ok(CallInput::Todos(list)) if list.todos.len() == 1));
+        assert!(matches!(read_call("ls", "{}"), Ok(CallInput::Tool(ToolInput::Ls(_)))));
+        let many =
+            alloc::format!(r#"{{"todos":[{}]}}"#, [r#"{"content":"a","status":"pending"}"#; 201].join(","));
+        for (name, input, reason) in [
+            ("agent", r#"{"prompt":" "}"#, "the prompt is empty"),
+            ("agent", "{}", "missing field `prompt`"),
+            ("todos", r#"{"todos":[{"content":"a","status":"later"}]}"#, "unknown variant"),
+            ("todos", many.as_str(), "more than 200 entries"),
+            ("rm", "{}", "There is no tool named"),
+        ] {
+            let error = read_call(name, input).map_err(|error| error.to_string());
+            assert!(error.as_ref().is_err_and(|text| text.contains(reason)), "{name}: {error:?}");
+        }
     }
 
     #[test]

@@ -4,11 +4,14 @@
 //! shell runs a tool from the same typed input.
 
 mod input;
-mod intent;
+mod permission;
 mod spec;
 
 pub use input::{
-    BadInput, BashInput, EditInput, GlobInput, GrepInput, LsInput, ToolInput, ViewInput, WriteInput, read,
+    AgentInput, BadInput, BashInput, CallInput, EditInput, GlobInput, GrepInput, LsInput, MultiEditInput,
+    Replace, TodosInput, ToolInput, ViewInput, WriteInput, read, read_call,
 };
-pub use intent::{Intent, PathUse, Verdict, judge};
-pub use spec::{overlaps, specs};
+pub use permission::{
+    Access, Action, Argument, Ask, BadRule, Intent, Part, PathUse, Rule, Subject, Verdict, judge, line,
+};
+pub use spec::{overlaps, specs, sub_agent_specs};

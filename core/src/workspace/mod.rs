@@ -4,15 +4,17 @@
 //! lock first, and what is asked for in the meantime waits, not yet accepted. What happens inside a session is decided
 //! in `session`; this machine passes inputs and effects between it and the shell.
 
+mod family;
 mod opening;
 
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{EffectId, PromptId, RequestId, SessionId};
+use crate::ids::{AttemptId, EffectId, PromptId, RequestId, SessionId};
 use crate::machine::{Effects, Machine};
 use crate::model::ModelRequest;
 use crate::prompt::Prompt;
@@ -64,6 +66,9 @@ pub enum Input {
         session: SessionId,
         /// With what.
         opened: Opened,
+        /// The sessions of sub-agents that it had opened and whose runs have no end, as their logs left them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        children: Vec<Durable>,
     },
     /// Something happened to a session.
     Session {
@@ -144,7 +149,9 @@ impl Machine for Workspace {
         match input {
             Input::Request { id, command, taken } => self.request(now, id, command, taken, out),
             Input::SessionHeld { session, holder } => self.held(&session, &holder, out),
-            Input::SessionOpened { session, opened } => self.opened(now, session, opened, out),
+            Input::SessionOpened { session, opened, children } => {
+                self.opened(now, session, opened, children, out);
+            }
             Input::Session { session, input } => self.feed(now, &session, input, out),
             Input::Tick => self.tick(now, out),
         }
@@ -171,9 +178,34 @@ impl Workspace {
         self.open(session)?.request()
     }
 
+    /// The request that asks for a title of that session.
+    pub fn title_request(&self, session: &SessionId) -> Option<ModelRequest> {
+        self.open(session)?.title_request()
+    }
+
     /// Whether no session is in use.
     pub fn is_idle(&self) -> bool {
         self.sessions.is_empty()
+    }
+
+    /// What the logs of all open sessions amount to.
+    pub(crate) fn durables(&self) -> impl Iterator<Item = &Durable> {
+        self.open_sessions().map(Session::durable)
+    }
+
+    /// Lets the texts of answers that are under way be replaced, each by what is made of it in the original.
+    pub(crate) fn replace_streamed(
+        &mut self,
+        original: &Self,
+        mut replace: impl FnMut((SessionId, AttemptId, u32), bool, &mut String),
+    ) {
+        for (id, slot) in &mut self.sessions {
+            if let (Slot::Open(session), Some(Slot::Open(before))) = (slot, original.sessions.get(id)) {
+                session.replace_streamed(before, |attempt, block, is_json, text| {
+                    replace((id.clone(), attempt, block), is_json, text);
+                });
+            }
+        }
     }
 
     fn open(&self, session: &SessionId) -> Option<&Session> {
@@ -191,12 +223,11 @@ impl Workspace {
     }
 
     fn tick(&mut self, now: Timestamp, out: &mut Effects<Effect>) {
-        let due = |session: &Session| session.deadline().is_some_and(|(at, _)| at <= now);
-        let sessions: alloc::vec::Vec<_> = self
-            .open_sessions()
-            .filter(|session| due(session))
-            .map(|session| session.durable().id.clone())
-            .collect();
+        let due = |session: &&Session| session.deadline().is_some_and(|(at, _)| at <= now);
+        let mut sessions: Vec<_> =
+            self.open_sessions().filter(due).map(|session| session.durable().id.clone()).collect();
+        // Sub-agents first: what comes of them may be what the session that opened them still waits for.
+        sessions.sort_by_key(|session| !session.is_child());
         for session in sessions {
             self.feed(now, &session, session::Input::Tick, out);
         }
@@ -225,6 +256,14 @@ impl Workspace {
                     self.feed(now, &session, session::Input::Cancel { to: id, scope, reason }, out);
                 }
                 None => out.push(reply(id, Reply::Cancelled { runs: alloc::vec![] })),
+            },
+            Command::Rename { session, title } => self.rename(now, id, session, title, out),
+            Command::Answer { session, ask, answer, client } => match self.sessions.get(&session) {
+                Some(Slot::Open(_)) => {
+                    let input = session::Input::Answer { to: id, ask, answer, client };
+                    self.feed(now, &session, input, out);
+                }
+                Some(Slot::Opening(_)) | None => out.push(reply(id, Reply::Answered { resolved: false })),
             },
             Command::ClearQueue { session } => match self.sessions.get(&session) {
                 Some(Slot::Open(_)) => self.feed(now, &session, session::Input::ClearQueue { to: id }, out),
@@ -279,13 +318,42 @@ impl Workspace {
         }
     }
 
-    fn held(&mut self, session: &SessionId, holder: &Holder, out: &mut Effects<Effect>) {
-        if let Some(Slot::Opening(opening)) = self.sessions.get_mut(session) {
-            opening.held(session, holder, out);
+    /// A session that is not open is opened for it. It waits for nobody: another process may be at work for long.
+    fn rename(
+        &mut self,
+        now: Timestamp,
+        to: RequestId,
+        session: SessionId,
+        title: String,
+        out: &mut Effects<Effect>,
+    ) {
+        match self.sessions.get_mut(&session) {
+            Some(Slot::Open(_)) => self.feed(now, &session, session::Input::Rename { to, title }, out),
+            Some(Slot::Opening(opening)) => opening.add_rename(to, title, out),
+            None => {
+                let mut opening = Opening::default();
+                opening.add_rename(to, title, out);
+                self.sessions.insert(session.clone(), Slot::Opening(opening));
+                out.push(Effect::OpenSession { session });
+            }
         }
     }
 
-    fn opened(&mut self, now: Timestamp, session: SessionId, opened: Opened, out: &mut Effects<Effect>) {
+    fn held(&mut self, session: &SessionId, holder: &Holder, out: &mut Effects<Effect>) {
+        if let Some(Slot::Opening(opening)) = self.sessions.get_mut(session) {
+            opening.held(session, holder, out);
+            self.forget_if_empty(session, out);
+        }
+    }
+
+    fn opened(
+        &mut self,
+        now: Timestamp,
+        session: SessionId,
+        opened: Opened,
+        children: Vec<Durable>,
+        out: &mut Effects<Effect>,
+    ) {
         let Some(opening) = self.end_opening(&session) else { return self.unwanted(session, &opened, out) };
         // A lock that comes late, after it was not wanted and then asked for anew, is not asked for once more.
         out.cancel(&EffectId::Open(session.clone()));
@@ -294,8 +362,10 @@ impl Workspace {
             Opened::Ready(durable) => {
                 let exists = durable.as_ref().is_some_and(|durable| durable.created);
                 let durable = durable.map_or_else(|| Durable::new(session.clone()), |durable| *durable);
-                let slot = Slot::Open(Box::new(Session::new(durable, self.settings.clone())));
-                self.sessions.insert(session.clone(), slot);
+                self.insert(durable);
+                for child in children {
+                    self.recover_child(now, child, out);
+                }
                 self.feed(now, &session, session::Input::Opened, out);
                 self.admit(now, &session, opening, exists, out);
             }
@@ -329,11 +399,18 @@ impl Workspace {
         mut exists: bool,
         out: &mut Effects<Effect>,
     ) {
-        for waiting in opening.into_waiting() {
+        let (waiting, renames) = opening.into_parts();
+        for (to, title) in renames {
+            if exists {
+                let input = session::Input::Rename { to, title };
+                self.with(session, |open, decisions| open.decide(now, input, decisions), now, out);
+            } else {
+                refuse(to, RefusalKind::NotFound, no_session(session), out);
+            }
+        }
+        for waiting in waiting {
             if !exists && matches!(waiting.choice, SessionChoice::Existing { .. }) {
-                let text =
-                    alloc::format!("There is no session {session}; `hostler sessions list` shows them.");
-                refuse(waiting.to, RefusalKind::NotFound, text, out);
+                refuse(waiting.to, RefusalKind::NotFound, no_session(session), out);
                 continue;
             }
             exists = true;
@@ -350,11 +427,8 @@ impl Workspace {
         prompt: Box<Prompt>,
         out: &mut Effects<Effect>,
     ) {
-        if let Some(Slot::Open(open)) = self.sessions.get_mut(session) {
-            let mut decisions = Decisions::default();
-            open.decide(now, session::Input::Submit { to, prompt }, &mut decisions);
-            pass_on(session, decisions, out);
-        }
+        let input = session::Input::Submit { to, prompt };
+        self.with(session, |open, decisions| open.decide(now, input, decisions), now, out);
     }
 
     fn feed(
@@ -365,21 +439,47 @@ impl Workspace {
         out: &mut Effects<Effect>,
     ) {
         let opening = matches!(input, session::Input::Opened);
-        if let Some(Slot::Open(open)) = self.sessions.get_mut(session) {
-            let mut decisions = Decisions::default();
-            open.decide(now, input, &mut decisions);
-            pass_on(session, decisions, out);
-            if !opening {
-                self.let_go(session, out);
+        self.with(session, |open, decisions| open.decide(now, input, decisions), now, out);
+        if !opening {
+            self.let_go(session, out);
+            // The end of a sub-agent may have been the end of what the session that opened it was doing.
+            if session.is_child() {
+                self.let_go(&session.root(), out);
             }
         }
     }
 
-    /// Gives a session's lock back once nothing is under way in it.
+    /// Lets an open session decide, and passes on what it decides: to the log, to the shell, and to its relatives.
+    fn with(
+        &mut self,
+        session: &SessionId,
+        decide: impl FnOnce(&mut Session, &mut Decisions),
+        now: Timestamp,
+        out: &mut Effects<Effect>,
+    ) {
+        let Some(Slot::Open(open)) = self.sessions.get_mut(session) else { return };
+        let mut decisions = Decisions::default();
+        decide(open, &mut decisions);
+        let crossings = core::mem::take(&mut decisions.crossings);
+        pass_on(session, decisions, out);
+        for crossing in crossings {
+            self.cross(now, crossing, out);
+        }
+    }
+
+    fn insert(&mut self, durable: Durable) {
+        let session = durable.id.clone();
+        let open = Session::new(durable, self.settings.clone());
+        self.sessions.insert(session, Slot::Open(Box::new(open)));
+    }
+
+    /// Gives a session's lock back once nothing is under way in it. A sub-agent's session has none of its own.
     fn let_go(&mut self, session: &SessionId, out: &mut Effects<Effect>) {
         if self.open(session).is_some_and(Session::is_idle) {
             self.sessions.remove(session);
-            out.push(Effect::CloseSession { session: session.clone() });
+            if !session.is_child() {
+                out.push(Effect::CloseSession { session: session.clone() });
+            }
         }
     }
 
@@ -404,11 +504,18 @@ fn pass_on(session: &SessionId, decisions: Decisions, out: &mut Effects<Effect>)
             | session::Effect::CancelCall { .. }
             | session::Effect::InspectCall { .. }
             | session::Effect::RunTool { .. }
+            | session::Effect::MakeTitle { .. }
+            | session::Effect::CancelTitle
+            | session::Effect::KeepRules { .. }
             | session::Effect::CancelTool { .. }) => {
                 push_effect(Owned { session: session.clone(), effect }, out, Effect::Session)
             }
         }
     }
+}
+
+fn no_session(session: &SessionId) -> String {
+    alloc::format!("There is no session {session}; `hostler sessions list` shows them.")
 }
 
 fn refuse(to: RequestId, kind: RefusalKind, message: impl Into<String>, out: &mut Effects<Effect>) {

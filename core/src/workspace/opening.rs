@@ -1,6 +1,7 @@
 //! A session whose lock is being asked for, and the prompts that wait for that. None of them is accepted yet.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,9 @@ use crate::record::CancelScope;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Opening {
     waiting: Vec<Waiting>,
+    /// Who wants the session to be called what.
+    #[serde(default)]
+    renames: Vec<(RequestId, String)>,
     holder: Option<Holder>,
 }
 
@@ -41,10 +45,21 @@ impl Opening {
         self.waiting.push(Waiting { to, choice, prompt });
     }
 
+    /// A title waits for the session's lock, but not for another process to give it back.
+    pub(super) fn add_rename(&mut self, to: RequestId, title: String, out: &mut Effects<Effect>) {
+        match &self.holder {
+            Some(holder) => refuse(to, RefusalKind::Conflict, taken(holder), out),
+            None => self.renames.push((to, title)),
+        }
+    }
+
     /// Tells those who wait who has the session.
     pub(super) fn held(&mut self, session: &SessionId, holder: &Holder, out: &mut Effects<Effect>) {
         for waiting in &self.waiting {
             out.push(busy(session, &waiting.prompt, holder));
+        }
+        for (to, _) in self.renames.drain(..) {
+            refuse(to, RefusalKind::Conflict, taken(holder), out);
         }
         self.holder = Some(holder.clone());
     }
@@ -75,15 +90,22 @@ impl Opening {
         for waiting in self.waiting {
             refuse(waiting.to, kind, why, out);
         }
+        for (to, _) in self.renames {
+            refuse(to, kind, why, out);
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.waiting.is_empty()
+        self.waiting.is_empty() && self.renames.is_empty()
     }
 
-    pub(super) fn into_waiting(self) -> Vec<Waiting> {
-        self.waiting
+    pub(super) fn into_parts(self) -> (Vec<Waiting>, Vec<(RequestId, String)>) {
+        (self.waiting, self.renames)
     }
+}
+
+fn taken(holder: &Holder) -> String {
+    alloc::format!("Process {} is at work in the session; rename it when that is done.", holder.pid)
 }
 
 fn busy(session: &SessionId, prompt: &Prompt, holder: &Holder) -> Effect {

@@ -13,6 +13,7 @@ use hostler_core::config::merge::{Layer, Settings, Source, merge};
 use hostler_core::config::tree::{Node, Value};
 use hostler_core::config::typed::{defaults, environment};
 use hostler_core::config::{self, Config, Mistake};
+use hostler_core::tools::{Rule, Subject};
 
 pub use place::{Places, repository_root};
 use trust::Trusted;
@@ -25,6 +26,8 @@ const FILE_BYTES: u64 = 1 << 20;
 pub struct Loaded {
     /// What the program works with.
     pub config: Config,
+    /// Its rules about tool calls.
+    pub rules: Vec<Rule>,
     /// What holds, and who said it.
     pub settings: Settings,
     /// What there is to warn about.
@@ -91,7 +94,7 @@ pub fn load(places: &Places, variable: impl Fn(&str) -> Option<String>) -> Resul
     if let Some(directory) = untrusted.filter(|_| !settings.ignored.is_empty()) {
         warnings.push(not_trusted(&directory, &settings));
     }
-    Ok(Loaded { config, settings, warnings })
+    Ok(Loaded { rules: config.permissions.rules(home().as_deref()), config, settings, warnings })
 }
 
 /// What a project said that does not count.
@@ -129,9 +132,14 @@ fn read(file: &Path, source: fn(String) -> Source) -> Result<Option<Layer>, Vec<
     Err(mistakes.into_iter().map(|mistake| in_source(&(source.clone(), mistake))).collect())
 }
 
-/// What is wrong with a permission rule. Rules are kept as text here; this is where whoever judges by them has a say.
-fn rule(_text: &str) -> Result<(), String> {
-    Ok(())
+/// What is wrong with a permission rule.
+fn rule(text: &str) -> Result<(), String> {
+    Subject::parse(text, home().as_deref()).map(drop).map_err(|error| error.to_string())
+}
+
+/// Where `~/` begins.
+fn home() -> Option<String> {
+    std::env::var("HOME").ok()
 }
 
 /// A mistake with file, line and column.

@@ -77,6 +77,11 @@ fn every_mistake_is_pointed_at() {
         ]
     );
     stand.write("repo/.hostler/config.json", "{}");
+    stand.write(USER, r#"{"permissions": {"deny": ["bsh"]}}"#);
+    assert!(
+        stand.wrong("repo")[0]
+            .starts_with(&format!("{USER}:1:27: permissions.deny: There is no tool named \"bsh\""))
+    );
     stand.write(USER, r#"{"providers": {"mine": {"key": "k"}}}"#);
     assert_eq!(
         stand.wrong("repo"),
@@ -97,10 +102,10 @@ fn a_project_counts_once_it_is_trusted_and_until_then_that_is_said() {
     let stand = Stand::new();
     stand.write(
         "repo/.hostler/config.json",
-        r#"{"model": "a/b", "permissions": {"allow": ["x"], "deny": ["y"]}}"#,
+        r#"{"model": "a/b", "permissions": {"allow": ["bash"], "deny": ["edit"]}}"#,
     );
     let loaded = stand.load("repo/sub").unwrap();
-    assert_eq!((loaded.config.model, &loaded.config.permissions.deny[..]), (None, &["y".to_owned()][..]));
+    assert_eq!((loaded.config.model, &loaded.config.permissions.deny[..]), (None, &["edit".to_owned()][..]));
     let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
     let repo = stand.root.join("repo");
     assert!(warning.contains("model, permissions.allow does not count"), "{warning}");
@@ -110,7 +115,7 @@ fn a_project_counts_once_it_is_trusted_and_until_then_that_is_said() {
     trusted.set(&repo, true).unwrap();
     let loaded = stand.load("repo/sub").unwrap();
     assert_eq!((loaded.config.model.as_deref(), loaded.warnings.len()), (Some("a/b"), 0));
-    assert_eq!(loaded.config.permissions.allow, ["x"]);
+    assert_eq!(loaded.config.permissions.allow, ["bash"]);
 
     stand.write("repo/sub/.hostler/config.json", r#"{"model": "evil/one"}"#);
     assert_eq!(stand.load("repo/sub").unwrap().config.model, None, "trust does not reach below");
@@ -130,7 +135,7 @@ fn a_key_is_set_and_a_mistake_changes_nothing() {
     set(&file, "model", "openai/gpt-5", &[]).unwrap();
     set(&file, "limits.max_steps", "7", &[]).unwrap();
     set(&file, "models.\"ollama/q.3\".tools", "true", &[]).unwrap();
-    set(&file, "permissions.deny", r#"["a"]"#, &[]).unwrap();
+    set(&file, "permissions.deny", r#"["bash(rm *)"]"#, &[]).unwrap();
     let before = fs::read_to_string(&file).unwrap();
     let loaded = stand.load("repo").unwrap();
     assert_eq!(
@@ -152,7 +157,10 @@ fn a_key_is_set_and_a_mistake_changes_nothing() {
         assert_eq!(set(&file, key, value, &[]).unwrap_err().0, [says], "{key}");
     }
     let unusable = set(&file, "providers.mine.key_file", "k", &[]).unwrap_err();
-    assert!(unusable.0[0].ends_with("The provider mine is not known by itself, so it needs a base_url."), "{unusable}");
+    assert!(
+        unusable.0[0].ends_with("The provider mine is not known by itself, so it needs a base_url."),
+        "{unusable}"
+    );
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
     let project = file_to_change(&stand.places("repo/sub"), true).unwrap();
     assert_eq!(project, stand.root.join("repo/sub/.hostler/config.json"));

@@ -123,12 +123,16 @@ fn size(input: &Input) -> usize {
             | ModelEvent::Finished(_)
             | ModelEvent::Failed(_) => 0,
         },
-        session::Input::ToolOutput { text, .. } => text.len(),
+        session::Input::Title { event: ModelEvent::Text { text, .. } }
+        | session::Input::ToolOutput { text, .. } => text.len(),
         session::Input::ToolFinished { outcome, .. } => outcome.text.len(),
         session::Input::Opened
         | session::Input::Submit { .. }
         | session::Input::Cancel { .. }
         | session::Input::ClearQueue { .. }
+        | session::Input::Answer { .. }
+        | session::Input::Rename { .. }
+        | session::Input::Title { .. }
         | session::Input::Prepared { .. }
         | session::Input::Inspected { .. }
         | session::Input::Tick => 0,

@@ -100,15 +100,27 @@ impl Jobs {
         request: ModelRequest,
     ) {
         let id = EffectId::Attempt(session.clone(), attempt);
-        let sink = Sink::new(self.sender.clone(), session.clone(), attempt);
+        let sink = Sink::of_attempt(self.sender.clone(), session, attempt);
+        self.ask(id, model, request, attempt.attempt, sink);
+    }
+
+    /// Asks a model for a title.
+    pub(super) fn title(&mut self, session: SessionId, model: Arc<dyn Model>, request: ModelRequest) {
+        let id = EffectId::Title(session.clone());
+        self.ask(id, model, request, 1, Sink::of_title(self.sender.clone(), session));
+    }
+
+    pub(super) fn cancel_title(&mut self, session: SessionId) {
+        self.stop_one(&EffectId::Title(session));
+    }
+
+    fn ask(&mut self, id: EffectId, model: Arc<dyn Model>, request: ModelRequest, nth: u32, sink: Sink) {
         // A call speaks through its sink and has nothing to say at its end, unless it panicked.
-        let (sender, work) = (self.sender.clone(), tokio::spawn(model.call(request, attempt.attempt, sink)));
+        let work = tokio::spawn(model.call(request, nth, sink.clone()));
         let abort = work.abort_handle();
         let task = tokio::spawn(async move {
             if work.await.is_err_and(|error| error.is_panic()) {
-                let input = SessionInput::Model { attempt, event: ModelEvent::Failed(broken_call()) };
-                // A driver that is gone awaits nothing.
-                let _ = sender.send(Message::Input(Input::Session { session, input })).await;
+                sink.say(ModelEvent::Failed(broken_call())).await;
             }
         });
         self.running.insert(id, Job { task, work: abort, cancel: None, is_tool: false });
@@ -220,7 +232,13 @@ impl Jobs {
             SessionInput::Model { attempt, event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => {
                 EffectId::Attempt(session.clone(), *attempt)
             }
+            SessionInput::Title { event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => {
+                EffectId::Title(session.clone())
+            }
             SessionInput::Model { .. }
+            | SessionInput::Title { .. }
+            | SessionInput::Answer { .. }
+            | SessionInput::Rename { .. }
             | SessionInput::Opened
             | SessionInput::Submit { .. }
             | SessionInput::Cancel { .. }

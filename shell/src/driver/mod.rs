@@ -21,6 +21,7 @@ use hostler_core::model::{CallError, CallErrorKind, ModelEvent};
 use hostler_core::protocol::{EventId, Notice, Refusal, RefusalKind, Reply, Request};
 use hostler_core::record::{Record, Strength};
 use hostler_core::session::{Effect as Ask, Input as SessionInput, Owned, Settings};
+use hostler_core::tools::Rule;
 use hostler_core::workspace::{Effect, Input, Workspace};
 use tokio::sync::{mpsc, oneshot};
 
@@ -28,7 +29,7 @@ use crate::clock::Clock;
 use crate::door::{InProcess, Page};
 use crate::models::Models;
 use crate::store::{Store, StoreError, lock::SessionLock};
-use crate::tools;
+use crate::{rules, tools};
 
 use flight::Flight;
 use jobs::Jobs;
@@ -202,17 +203,35 @@ impl Driver {
                 Some(request) => self.jobs.call(session, attempt, self.setup.models.get(&model), request),
                 None => self.pending.push_back(lost(session, attempt)),
             },
+            Ask::MakeTitle { model } => {
+                // Without a request nobody waits for a title any more.
+                if let Some(request) = self.machine.title_request(&session) {
+                    self.jobs.title(session, self.setup.models.get(&model), request);
+                }
+            }
+            Ask::CancelTitle => self.jobs.cancel_title(session),
+            Ask::KeepRules { rules } => self.keep(&rules),
             Ask::CancelCall { attempt } => self.jobs.cancel_call(session, attempt),
             Ask::InspectCall { call, input } => {
-                let intent = tools::inspect(&self.setup.tools, &input);
+                let intent = tools::inspect(&self.setup.tools.of_call(&session, call), &input);
                 let input = SessionInput::Inspected { call, intent };
                 self.pending.push_back(Input::Session { session, input });
             }
             Ask::RunTool { call, input } => {
-                self.jobs.run_tool(session, call, self.setup.tools.clone(), *input)
+                let place = self.setup.tools.of_call(&session, call);
+                self.jobs.run_tool(session, call, place, *input);
             }
             Ask::CancelTool { call } => self.pending.extend(self.jobs.cancel_tool(session, call)),
             Ask::Reply { to, reply } => self.reply(to, *reply),
+        }
+    }
+
+    fn keep(&mut self, rules: &[Rule]) {
+        if let Err(error) = rules::keep(&self.setup.dir, rules) {
+            let message = format!(
+                "What was granted for always could not be kept ({error}); it holds for this session, so grant it again later."
+            );
+            self.publisher.notice(Notice::RulesNotKept { message });
         }
     }
 

@@ -26,7 +26,8 @@ impl Driver {
             }
             Err(error) => {
                 let opened = Opened::Failed(error.to_string());
-                self.pending.push_back(Input::SessionOpened { session, opened });
+                let children = Vec::new();
+                self.pending.push_back(Input::SessionOpened { session, opened, children });
             }
         }
     }
@@ -49,17 +50,17 @@ impl Driver {
     }
 
     fn load(&mut self, session: SessionId, lock: Result<SessionLock, String>) -> Input {
-        let opened = match lock {
-            Err(why) => Opened::Failed(why),
-            Ok(lock) => match read(&self.setup.store, &session) {
-                Err(error) => Opened::Failed(error.to_string()),
-                Ok(durable) => {
+        let (opened, children) = match lock {
+            Err(why) => (Opened::Failed(why), Vec::new()),
+            Ok(lock) => match read_family(&self.setup.store, &session) {
+                Err(error) => (Opened::Failed(error.to_string()), Vec::new()),
+                Ok((durable, children)) => {
                     self.locks.insert(session.clone(), lock);
-                    Opened::Ready(durable.map(Box::new))
+                    (Opened::Ready(durable.map(Box::new)), children)
                 }
             },
         };
-        Input::SessionOpened { session, opened }
+        Input::SessionOpened { session, opened, children }
     }
 
     /// Whose the run id is that a command asks for. A log that cannot be read is noticed when it is written to.
@@ -96,6 +97,14 @@ impl Driver {
         let Ok(body) = serde_json::to_string(&durable) else { return Ok(()) };
         self.setup.store.save_snapshot(session, FOLD_VERSION, seq, &body)
     }
+}
+
+/// What a session's log amounts to, and the logs of its sub-agents whose runs have no end.
+fn read_family(store: &Store, root: &SessionId) -> Result<(Option<Durable>, Vec<Durable>), StoreError> {
+    let durable = read(store, root)?;
+    let children = store.unfinished_children(root)?;
+    let children: Result<Vec<_>, _> = children.iter().map(|child| read(store, child)).collect();
+    Ok((durable, children?.into_iter().flatten().collect()))
 }
 
 /// What a session's log amounts to; none if it has none.

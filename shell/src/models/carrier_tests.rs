@@ -73,7 +73,7 @@ fn events(carrier: &Carrier, provider: &str) -> Vec<ModelEvent> {
     };
     let (sender, mut receiver) = mpsc::channel(64);
     let attempt = AttemptId { step: StepId { turn: TurnId(1), step: 1 }, attempt: 1 };
-    let sink = Sink::new(sender, SessionId::new("s"), attempt);
+    let sink = Sink::of_attempt(sender, SessionId::new("s"), attempt);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(carrier.call(request, 1, sink));
     let mut events = Vec::new();

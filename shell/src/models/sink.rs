@@ -13,17 +13,31 @@ use crate::driver::Message;
 pub struct Sink {
     sender: mpsc::Sender<Message>,
     session: SessionId,
-    attempt: AttemptId,
+    about: About,
+}
+
+/// What a model was asked for.
+#[derive(Clone, Copy, Debug)]
+enum About {
+    Attempt(AttemptId),
+    Title,
 }
 
 impl Sink {
-    pub(crate) fn new(sender: mpsc::Sender<Message>, session: SessionId, attempt: AttemptId) -> Self {
-        Self { sender, session, attempt }
+    pub(crate) fn of_attempt(sender: mpsc::Sender<Message>, session: SessionId, attempt: AttemptId) -> Self {
+        Self { sender, session, about: About::Attempt(attempt) }
+    }
+
+    pub(crate) fn of_title(sender: mpsc::Sender<Message>, session: SessionId) -> Self {
+        Self { sender, session, about: About::Title }
     }
 
     /// Says something. Nobody listens any more once the workspace is closed.
     pub async fn say(&self, event: ModelEvent) {
-        let input = SessionInput::Model { attempt: self.attempt, event };
+        let input = match self.about {
+            About::Attempt(attempt) => SessionInput::Model { attempt, event },
+            About::Title => SessionInput::Title { event },
+        };
         let input = Input::Session { session: self.session.clone(), input };
         let _ = self.sender.send(Message::Input(input)).await;
     }

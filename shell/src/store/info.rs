@@ -74,6 +74,22 @@ impl Store {
         }
     }
 
+    /// The sub-agents of a session whose runs have no end. Their ids begin with that of the session.
+    pub fn unfinished_children(&self, root: &SessionId) -> Result<Vec<SessionId>, StoreError> {
+        let sql = format!(
+            "SELECT id FROM sessions
+                WHERE parent IS NOT NULL AND id > ?1 || '.' AND id < ?1 || '/' AND {UNFINISHED} ORDER BY key"
+        );
+        let mut found = Vec::new();
+        self.reading(|read| {
+            each(read, &sql, [root.as_str()], |row| {
+                found.push(SessionId::new(row.get::<_, String>(0)?));
+                Ok(ControlFlow::Continue(()))
+            })
+        })?;
+        Ok(found)
+    }
+
     fn unfinished(&self, key: i64) -> Result<bool, StoreError> {
         self.reading(|read| {
             let sql = format!("SELECT {UNFINISHED} FROM sessions WHERE key = ?1");

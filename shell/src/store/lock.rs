@@ -174,15 +174,9 @@ fn open(dir: &Path, session: &SessionId) -> Result<(PathBuf, File), StoreError> 
 
 const LOCKS: &str = "locks";
 
-/// A digest, because an id may be longer than a file's name or differ from another one only in case.
+/// Sub-agents share the lock of the session that they belong to. A digest, because an id may be longer than a file's name or differ from another one only in case.
 fn path_of(dir: &Path, session: &SessionId) -> PathBuf {
-    dir.join(LOCKS).join(format!("{}.lock", place::digest(root_of(session.as_str()).as_bytes(), 16)))
-}
-
-/// A child's id begins with its root's, the number of a message, and `$$`.
-fn root_of(session: &str) -> &str {
-    let Some((parent, _)) = session.split_once("$$") else { return session };
-    parent.rsplit_once('.').map_or(parent, |(root, _)| root)
+    dir.join(LOCKS).join(format!("{}.lock", place::digest(session.root().as_str().as_bytes(), 16)))
 }
 
 #[cfg(test)]
@@ -239,7 +233,7 @@ mod tests {
             ("r.2$$t1.s1.c1.4$$t1.s2.c3", "r"),
         ];
         for (id, root) in cases {
-            assert_eq!(root_of(id), root);
+            assert_eq!(SessionId::new(id).root(), SessionId::new(root));
         }
         let temp = tempfile::tempdir().unwrap();
         let _lock = mine(temp.path(), "r");

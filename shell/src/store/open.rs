@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// The layouts, each as the step from the one before it; the layout's version is how many steps were made.
-const STEPS: [&str; 1] = [include_str!("schema/v1.sql")];
+const STEPS: [&str; 2] = [include_str!("schema/v1.sql"), include_str!("schema/v2.sql")];
 
 const KNOWN: i64 = STEPS.len() as i64;
 

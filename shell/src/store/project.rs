@@ -6,11 +6,12 @@
 use hostler_core::content::{
     AssistantMessage, Block, Finish, Message, MessageBody, ToolOutcome, UserMessage,
 };
-use hostler_core::ids::{CallId, MessageId, PromptId, RunId, StepId, TurnId};
+use hostler_core::ids::{CallId, MessageId, PromptId, RunId, SessionId, StepId, TurnId};
 use hostler_core::machine::Entry;
 use hostler_core::model::ModelRef;
 use hostler_core::prompt::Prompt;
 use hostler_core::record::{Parent, Record, RunFinished, Totals};
+use hostler_core::tools::Ask;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -44,6 +45,14 @@ pub(super) fn apply(write: &Connection, session: i64, seq: u64, entry: &Entry) -
         Record::MessageFinished { message, blocks, finish, .. } => row.finished(*message, blocks, finish),
         Record::ToolCallFinished { message, call, outcome, .. } => row.outcome(*message, *call, outcome),
         Record::RunFinished(finished) => row.run_finished(finished),
+        Record::TitleChanged { title, usage, cost, .. } => {
+            row.retitled(title, &Totals { usage: *usage, cost: *cost, ..Totals::default() })
+        }
+        Record::PermissionAsked { session, call, ask } => row.asked(session, *call, ask),
+        Record::PermissionWithdrawn { session, call } => row.answered(session, *call),
+        Record::PermissionDecided { call, session, .. } => {
+            row.answered(session.as_ref().unwrap_or(&entry.session), *call)
+        }
         Record::PromptQueued { .. }
         | Record::SummaryStarted { .. }
         | Record::Prepared { .. }
@@ -51,9 +60,10 @@ pub(super) fn apply(write: &Connection, session: i64, seq: u64, entry: &Entry) -
         | Record::TextAppended { .. }
         | Record::ReasoningAppended { .. }
         | Record::AttemptFailed { .. }
-        | Record::PermissionDecided { .. }
         | Record::ToolCallStarted { .. }
         | Record::ToolOutputAppended { .. }
+        | Record::SubAgentFinished { .. }
+        | Record::TodosChanged { .. }
         | Record::StepFinished { .. }
         | Record::CancelAccepted { .. }
         | Record::TurnFinished { .. } => Ok(()),
@@ -80,6 +90,27 @@ impl Row<'_> {
         self.run_sql(
             "UPDATE sessions SET title = ?2, parent = ?3, created = ?4 WHERE key = ?1",
             params![self.session, title, parent, self.at],
+        )?;
+        Ok(())
+    }
+
+    fn retitled(&self, title: &str, more: &Totals) -> Result<(), Fault> {
+        self.run_sql("UPDATE sessions SET title = ?2 WHERE key = ?1", params![self.session, title])?;
+        self.add_totals(more)
+    }
+
+    fn asked(&self, asker: &SessionId, call: CallId, ask: &Ask) -> Result<(), Fault> {
+        self.run_sql(
+            "INSERT OR REPLACE INTO asks (session, asker, call, at, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![self.session, asker.as_str(), call.to_string(), self.at, to_json("ask", ask)?],
+        )?;
+        Ok(())
+    }
+
+    fn answered(&self, asker: &SessionId, call: CallId) -> Result<(), Fault> {
+        self.run_sql(
+            "DELETE FROM asks WHERE session = ?1 AND asker = ?2 AND call = ?3",
+            params![self.session, asker.as_str(), call.to_string()],
         )?;
         Ok(())
     }
@@ -226,6 +257,14 @@ impl Row<'_> {
         )?;
         self.run_sql(
             "DELETE FROM records WHERE session = ?1 AND chunk = 1 AND seq < ?2",
+            [self.session, run_seq],
+        )?;
+        // Sub-agents are part of the run that opened them; their ids begin with that of the session.
+        self.run_sql(
+            "DELETE FROM records WHERE chunk = 1 AND seq < ?2 AND session IN (
+                SELECT child.key FROM sessions JOIN sessions AS child
+                    ON child.id > sessions.id || '.' AND child.id < sessions.id || '/'
+                WHERE sessions.key = ?1 AND child.parent IS NOT NULL)",
             [self.session, run_seq],
         )?;
         Ok(())

@@ -1,12 +1,17 @@
 //! Answers to the questions of the protocol, from what is committed.
 
+use std::ops::ControlFlow;
+
 use hostler_core::ids::SessionId;
-use hostler_core::protocol::{Query, Refusal, RefusalKind, Reply, RunInfo, SessionInfo, Transcript};
+use hostler_core::protocol::{AskId, Query, Refusal, RefusalKind, Reply, RunInfo, SessionInfo, Transcript};
+use hostler_core::session::Asked;
 use rusqlite::Connection;
 
 use super::error::Fault;
 use super::find::{self, Found, Kind};
 use super::info::{self, Judge, SessionRow};
+use super::load::each;
+use super::project::from_json;
 use super::{Store, StoreError, transcript};
 
 impl Store {
@@ -23,6 +28,7 @@ impl Store {
             Query::FindSession { prefix } => self.find_session(prefix, activity),
             Query::Session { session } => self.transcript(session, activity),
             Query::Runs { session } => self.runs(session, activity),
+            Query::Asks { session } => self.asks(session),
             Query::FindRun { prefix } => self.find_run(prefix, activity),
         }
     }
@@ -72,6 +78,25 @@ impl Store {
         self.judged_runs(&row, runs, activity)
     }
 
+    fn asks(&self, id: &SessionId) -> Result<Reply, StoreError> {
+        let sql = "SELECT asker, call, at, body FROM asks
+            WHERE session = (SELECT key FROM sessions WHERE id = ?1) ORDER BY rowid";
+        let mut asks = Vec::new();
+        self.reading(|read| {
+            each(read, sql, [id.as_str()], |row| {
+                let call: String = row.get(1)?;
+                let session = SessionId::new(row.get::<_, String>(0)?);
+                // A row that cannot be read is none that could be answered.
+                if let Ok(call) = call.parse() {
+                    let what = from_json("ask", &row.get::<_, String>(3)?)?;
+                    asks.push(Asked { id: AskId { session, call }, at: info::time(row.get(2)?), what });
+                }
+                Ok(ControlFlow::Continue(()))
+            })
+        })?;
+        Ok(Reply::Asks(asks))
+    }
+
     fn find_run(&self, prefix: &str, activity: Judge<'_>) -> Result<Reply, StoreError> {
         let found = self.reading(|read| match find::find(read, Kind::Run, prefix)? {
             Found::One(rowid) => Ok(Ok(run_with_session(read, rowid)?)),
@@ -118,11 +143,13 @@ fn no_session(id: &str) -> Reply {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 mod tests {
+    use hostler_core::content::Usage;
     use hostler_core::ids::{MessageId, RunId};
     use hostler_core::machine::Entry;
     use hostler_core::protocol::{Activity, Holder};
-    use hostler_core::record::{Record, Strength};
+    use hostler_core::record::{Record, Strength, TitleSource};
     use hostler_core::time::Timestamp;
+    use hostler_core::tools::Ask;
 
     use super::super::fixture;
     use super::*;
@@ -334,5 +361,54 @@ mod tests {
             store.query(&Query::FindRun { prefix: "r".to_string() }, &|_, _| running.clone()).unwrap();
         let Reply::Runs(runs) = found else { panic!("{found:?}") };
         assert_eq!(runs.first().map(|run| (&run.run, &run.activity)), Some((&RunId::new("r"), &running)));
+    }
+
+    #[test]
+    fn what_waits_for_permission_is_listed_until_it_is_answered() {
+        let id = |call| AskId { session: SessionId::new("s"), call };
+        let ask = || Ask { tool: "view".into(), parts: vec![], grants: vec![] };
+        let (first, second) = (fixture::call_id(1, 1), fixture::call_id(1, 2));
+        let asked = |call| Record::PermissionAsked { session: SessionId::new("s"), call, ask: ask() };
+        let entries =
+            [fixture::created("s", 1), fixture::entry("s", asked(first)), fixture::entry("s", asked(second))];
+        let (_temp, mut store) = store(&entries);
+        let listed = |store: &Store| match store
+            .query(&Query::Asks { session: SessionId::new("s") }, &free)
+            .unwrap()
+        {
+            Reply::Asks(asks) => asks.into_iter().map(|asked| asked.id).collect::<Vec<_>>(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(listed(&store), [id(first), id(second)]);
+        let (by, grants) = ("me".into(), Vec::new());
+        let decided =
+            Record::PermissionDecided { call: first, allowed: true, by, session: None, person: true, grants };
+        store.commit(&[fixture::entry("s", decided)], Strength::Normal).unwrap();
+        assert_eq!(listed(&store), [id(second)]);
+        let withdrawn = Record::PermissionWithdrawn { session: SessionId::new("s"), call: second };
+        store.commit(&[fixture::entry("s", withdrawn)], Strength::Normal).unwrap();
+        assert_eq!(listed(&store), []);
+    }
+
+    #[test]
+    fn a_session_is_listed_by_its_last_title_with_what_that_cost() {
+        let usage = Usage { input: 3, ..Usage::default() };
+        let (title, by, cost) = ("Mine".to_string(), TitleSource::Person, Some(5));
+        let changed = Record::TitleChanged { title, by, usage, cost };
+        let (_temp, store) = store(&[fixture::created("s", 1), fixture::entry("s", changed)]);
+        let Reply::Session(info) = store.query(&Query::LatestSession, &free).unwrap() else { panic!() };
+        assert_eq!((info.title.as_str(), info.totals.usage.input, info.totals.cost), ("Mine", 3, Some(5)));
+    }
+
+    #[test]
+    fn sub_agents_whose_runs_have_no_end_are_found_by_the_session_that_they_belong_to() {
+        let (child, created) = fixture::child_of("s");
+        let accepted = fixture::accepted(child.as_str(), child.as_str(), 1);
+        let entries = [fixture::created("s", 1), created, accepted, fixture::created("s2", 1)];
+        let (_temp, mut store) = store(&entries);
+        assert_eq!(store.unfinished_children(&SessionId::new("s")).unwrap(), std::slice::from_ref(&child));
+        assert_eq!(store.unfinished_children(&SessionId::new("s2")).unwrap(), []);
+        store.commit(&[fixture::run_finished(child.as_str(), child.as_str())], Strength::Normal).unwrap();
+        assert_eq!(store.unfinished_children(&SessionId::new("s")).unwrap(), []);
     }
 }

@@ -20,6 +20,8 @@ use hostler_core::session::Settings;
 use hostler_core::time::Timestamp;
 use hostler_core::workspace::{Input, Opened, RunOwner};
 
+use crate::world::disk::Log;
+
 use past::Past;
 use story::Story;
 
@@ -77,7 +79,7 @@ impl Reference {
     }
 
     /// This is all that stands in the log.
-    pub fn rewind(&mut self, log: &[(u64, Entry)]) {
+    pub fn rewind(&mut self, log: &Log) {
         self.past.clear();
         log.iter().for_each(|(_, entry)| self.log(entry));
     }
@@ -100,6 +102,7 @@ impl Reference {
         let sums_up = |entry: &&Entry| matches!(entry.record, Record::SummaryStarted { .. });
         self.crowded = records.iter().filter(sums_up).map(|entry| entry.session.clone()).collect();
         self.follow(process, now, input);
+        self.crowded.clear();
         self.compare(records)
     }
 
@@ -116,11 +119,12 @@ impl Reference {
             Input::Request { command: Command::ClearQueue { session }, .. } => {
                 self.tell(process, session, |story, fates| story.clear(now, fates));
             }
-            Input::SessionOpened { session, opened } => self.opened(process, now, session, opened),
+            Input::SessionOpened { session, opened, .. } => self.opened(process, now, session, opened),
             Input::Session { session, input } => {
                 self.tell(process, session, |story, fates| story.hear(now, input, fates));
             }
             Input::Tick => self.tick(process, now),
+            Input::Request { command: Command::Answer { .. } | Command::Rename { .. }, .. } => {}
             Input::SessionHeld { .. } => {}
         }
     }
@@ -290,7 +294,7 @@ mod tests {
         let command = submission(&submit);
         let Command::Submit { session, .. } = &command else { panic!("not a submission") };
         let session = session.id().clone();
-        let opened = Input::SessionOpened { session, opened: Opened::Ready(None) };
+        let opened = Input::SessionOpened { session, opened: Opened::Ready(None), children: Vec::new() };
         let request = Input::Request { id: RequestId(1), command, taken: None };
         let mut out = Effects::new();
         assert_eq!(reference.input(0, now, &request, &[]), Ok(()));

@@ -91,7 +91,7 @@ impl World {
             }
             Ask::RunTool { call, input } => self.run_tool(process, session, call, &input),
             Ask::CancelTool { call } => self.cancel_tool(process, session, call),
-            Ask::Reply { .. } => {}
+            Ask::MakeTitle { .. } | Ask::CancelTitle | Ask::KeepRules { .. } | Ask::Reply { .. } => {}
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use hostler_core::content::{ErrorClass, ErrorInfo, ToolOutcome, ToolStatus};
 use hostler_core::ids::{CallId, PromptId};
-use hostler_core::model::{ModelRef, Preparation};
+use hostler_core::model::{ModelRef, Preparation, ToolSpec};
 use hostler_core::session::Input;
 use hostler_core::tools::{Intent, PathUse, ToolInput};
 
@@ -66,6 +66,12 @@ pub(super) fn intent(input: &ToolInput, roll: &mut Roll) -> Intent {
     }
 }
 
+/// The tools that a model is offered: their names are all that matters here, and short requests suit small windows.
+fn offered() -> Vec<ToolSpec> {
+    let names = hostler_core::tools::specs().into_iter().map(|spec| spec.name);
+    names.map(|name| ToolSpec { name, description: String::new(), schema: String::new() }).collect()
+}
+
 /// What preparing a run will come to.
 pub(super) fn preparation(prompt: PromptId, roll: &mut Roll, options: &Options) -> VecDeque<(u64, Input)> {
     let slow = roll.chance(options.prepare_slow);
@@ -76,7 +82,7 @@ pub(super) fn preparation(prompt: PromptId, roll: &mut Roll, options: &Options) 
     let found = Preparation {
         model,
         system: "You are simulated.".to_owned(),
-        tools: Vec::new(),
+        tools: offered(),
         context_window: (options.window > 0).then_some(options.window),
         prices: None,
         notices: Vec::new(),

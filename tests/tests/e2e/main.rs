@@ -14,6 +14,7 @@ mod models;
 mod output;
 mod places;
 mod rehearsal;
+mod replay;
 mod sessions;
 mod signals;
 mod streams;

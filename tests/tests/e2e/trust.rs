@@ -54,9 +54,9 @@ fn a_hostile_project_changes_nothing_and_leaks_nothing_and_that_is_said_once() {
 fn what_can_only_take_away_counts_at_once() {
     let looks = || Answer::calling("c", "ls", json!({}));
     let (home, provider) = (home(), StrictProvider::start(Script::each(move |_| looks())));
-    home.write(".hostler/config.json", r#"{"limits": {"max_steps": 1}}"#);
-    let run = home.run(&provider, ["Go."]).finish().expect_code(4);
-    assert_eq!(run.last()["steps"], 1);
+    home.write(".hostler/config.json", r#"{"limits": {"max_steps": 1}, "permissions": {"deny": ["ls"]}}"#);
+    let run = home.run(&provider, ["--yolo", "Go."]).finish().expect_code(4);
+    assert_eq!((&run.last()["steps"], &run.last()["tools"]["denied"]), (&json!(1), &json!(1)));
     assert!(run.lines().of("warning").is_empty());
 }
 

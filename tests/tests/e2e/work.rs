@@ -83,7 +83,10 @@ fn it_offers_its_tools_in_every_request_in_the_same_words() {
     project(&home);
     home.run(&provider, ["--yolo", "Mend it."]).finish().expect_code(0);
     let asked = provider.completions();
-    assert_eq!(asked[0].tool_names(), ["bash", "edit", "glob", "grep", "ls", "view", "write"]);
+    assert_eq!(
+        asked[0].tool_names(),
+        ["agent", "bash", "edit", "glob", "grep", "ls", "multiedit", "todos", "view", "write"]
+    );
     for (before, after) in asked.iter().zip(&asked[1..]) {
         assert_eq!(before.body["tools"], after.body["tools"]);
         let (sent, kept) = (before.messages(), &after.messages()[..before.messages().len()]);

@@ -13,7 +13,6 @@ use std::time::Duration;
 
 use hostler_core::client::{Effect, Format, Headless, Input, Options, Which};
 use hostler_core::config::Config;
-use hostler_core::config::typed::Permissions;
 use hostler_core::ids::{ClientId, PromptId, RunId, SessionId};
 use hostler_core::machine::{Effects, Machine};
 use hostler_core::prompt::{PermissionMode, Prompt, Terms};
@@ -268,21 +267,14 @@ fn configured(args: &RunArgs, options: &mut Options) -> Result<(Place, Arc<Confi
     options.warnings.extend(place.warning.clone());
     let loaded = place.configuration().map_err(|message| Refusal::new(RefusalKind::Invalid, message))?;
     options.warnings.extend(loaded.warnings);
-    options.warnings.extend(not_applied(&loaded.config));
     let limits = loaded.config.limits;
     let terms = &mut options.prompt.terms;
     terms.model = terms.model.take().or_else(|| loaded.config.model.clone());
     terms.max_steps = args.max_steps.or(limits.max_steps).unwrap_or(terms.max_steps);
     terms.max_wait = args.max_wait.or(limits.max_wait).unwrap_or(terms.max_wait);
+    terms.rules.extend(loaded.rules);
     options.timeout = args.timeout.or(limits.timeout);
     Ok((place, Arc::new(loaded.config)))
-}
-
-/// Rules that nobody judges by yet must not be taken for a guard.
-fn not_applied(config: &Config) -> Option<String> {
-    let there = config.permissions != Permissions::default();
-    let text = "The permission rules of the configuration are read and not applied by this version; --yolo allows everything.";
-    there.then(|| text.to_owned())
 }
 
 fn options(args: &RunArgs) -> Options {

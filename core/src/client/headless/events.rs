@@ -27,6 +27,7 @@ impl Headless {
                     self.tell(format!("waiting: process {} has the session", holder.pid), out);
                 }
             }
+            Event::Notice(Notice::RulesNotKept { message }) => self.tell(message, out),
             Event::Notice(Notice::StorageFailed { message }) => {
                 let terminal = self.unrecorded(now, RunStatus::Error, Reason::Storage, &message);
                 self.finish(now, terminal, out);
@@ -128,7 +129,7 @@ impl Headless {
                 self.tell(format!("retrying in {} s: {}", wait.div_ceil(1000), error.message), out);
             }
             Record::MessageFinished { message, blocks, .. } => self.message_finished(*message, blocks),
-            Record::PermissionDecided { call, allowed, by } => {
+            Record::PermissionDecided { call, allowed, by, session: None, .. } => {
                 let (name, _) = self.call(*call);
                 let kind = if *allowed { "permission.granted" } else { "permission.denied" };
                 self.line(at, kind, &lines::Permission { call: *call, name: &name, by }, cursor, out);

@@ -255,6 +255,8 @@ impl Headless {
         let permission_mode = match self.options.prompt.terms.permission {
             PermissionMode::Headless => "deny",
             PermissionMode::Yolo => "yolo",
+            PermissionMode::Interactive => "ask",
+            PermissionMode::Plan => "plan",
         };
         let started =
             lines::RunStarted { version: &version, model: model.as_deref(), cwd: &cwd, permission_mode };
@@ -315,9 +317,14 @@ impl Headless {
             (_, Reply::Refused(refusal)) => self.refused(now, &refusal, out),
             (
                 _,
-                Reply::Accepted { .. } | Reply::Session(_) | Reply::Cancelled { .. } | Reply::Cleared { .. },
+                Reply::Accepted { .. }
+                | Reply::Session(_)
+                | Reply::Cancelled { .. }
+                | Reply::Cleared { .. }
+                | Reply::Renamed
+                | Reply::Answered { .. },
             ) => {}
-            (_, Reply::Sessions(_) | Reply::Transcript(_) | Reply::Runs(_)) => {}
+            (_, Reply::Sessions(_) | Reply::Transcript(_) | Reply::Runs(_) | Reply::Asks(_)) => {}
         }
     }
 

@@ -36,7 +36,9 @@ fn eventful(options: Options) -> Stand {
     stand.answered(1, "I will build.", &[first, second]);
     stand.record(Record::ToolOutputAppended { call: first, text: "cc".into() });
     stand.tool(first, ToolStatus::Ok, "built");
-    stand.record(Record::PermissionDecided { call: second, allowed: false, by: "policy".into() });
+    let (by, grants) = ("policy".into(), Vec::new());
+    let (call, allowed, person, session) = (second, false, false, None);
+    stand.record(Record::PermissionDecided { call, allowed, by, session, person, grants });
     stand.step_finished(1);
     stand.step(2);
     stand.text("It is built.");

@@ -4,17 +4,19 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::length::{block_bytes, bytes_of};
-use super::{ClosedPrompt, Durable, Length, OpenPrompt, Phase, Purpose, Turn};
+use super::{Asked, ClosedPrompt, Durable, Length, OpenPrompt, Phase, Purpose, Turn};
 use crate::content::{
     AssistantMessage, Block, Finish, Message, MessageBody, Reasoning, ToolOutcome, ToolStatus,
 };
 use crate::content::{Usage, UserMessage, text_of};
 use crate::digest;
-use crate::ids::{CallId, MessageId, PromptId, RunId, StepId, TurnId};
+use crate::ids::{CallId, MessageId, PromptId, RunId, SessionId, StepId, TurnId};
 use crate::model::ModelRef;
 use crate::prompt::Prompt;
+use crate::protocol::AskId;
 use crate::record::{CancelScope, Reason, Record, RunFinished};
 use crate::time::Timestamp;
+use crate::tools::Rule;
 
 impl Durable {
     /// Applies a record that was decided at that time.
@@ -25,14 +27,29 @@ impl Durable {
                 self.title.clone_from(title);
                 self.parent.clone_from(parent);
             }
+            Record::TitleChanged { title, by, usage, cost } => {
+                self.title.clone_from(title);
+                self.titled_by = Some(*by);
+                self.totals.usage.add(usage);
+                self.totals.add_cost(*cost);
+            }
             Record::PromptAccepted { sequence, prompt } => self.accept(at, *sequence, prompt),
             Record::PromptQueued { prompt } => {
                 self.set_phase(prompt, Phase::Queued);
             }
             Record::PromptFolded { prompt, turn, message } => self.join(prompt, *turn, *message),
-            Record::PromptReturned { .. }
-            | Record::PermissionDecided { .. }
-            | Record::ToolCallStarted { .. } => {}
+            Record::PromptReturned { .. } | Record::ToolCallStarted { .. } => {}
+            Record::PermissionAsked { session, call, ask } => {
+                let id = AskId { session: session.clone(), call: *call };
+                self.asks.push(Asked { id, at, what: ask.clone() });
+            }
+            Record::PermissionWithdrawn { session, call } => self.forget_ask(session, *call),
+            Record::PermissionDecided { call, allowed, session, person, grants, .. } => {
+                let whose = session.clone().unwrap_or_else(|| self.id.clone());
+                self.forget_ask(&whose, *call);
+                self.grant(grants);
+                self.with_turn(|turn| turn.stopped |= *person && !allowed);
+            }
             Record::ToolOutputAppended { .. } | Record::TurnFinished { .. } => {}
             Record::Prepared { preparation } => self.preparation = Some(preparation.clone()),
             Record::TurnStarted { turn, run, prompt, message } => {
@@ -70,9 +87,26 @@ impl Durable {
             Record::ToolCallFinished { message, call, outcome, .. } => {
                 self.finish_call(*message, *call, outcome)
             }
+            Record::SubAgentFinished { usage, cost, .. } => self.with_turn(|turn| {
+                turn.totals.usage.add(usage);
+                turn.totals.add_cost(*cost);
+            }),
+            Record::TodosChanged { todos } => self.todos.clone_from(todos),
             Record::StepFinished { usage, cost, context, .. } => self.finish_step(usage, *cost, *context),
             Record::CancelAccepted { scope, reason, .. } => self.cancel(scope, *reason),
             Record::RunFinished(finished) => self.finish_run(finished),
+        }
+    }
+
+    fn forget_ask(&mut self, session: &SessionId, call: CallId) {
+        self.asks.retain(|asked| asked.id.call != call || asked.id.session != *session);
+    }
+
+    fn grant(&mut self, rules: &[Rule]) {
+        for rule in rules {
+            if !self.grants.contains(rule) {
+                self.grants.push(rule.clone());
+            }
         }
     }
 

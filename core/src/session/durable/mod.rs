@@ -17,14 +17,17 @@ use crate::content::{AssistantMessage, Message, MessageBody};
 use crate::ids::{MessageId, PromptId, RunId, SessionId, TurnId};
 use crate::model::Preparation;
 use crate::prompt::Prompt;
-use crate::record::{Parent, Totals};
+use crate::protocol::AskId;
+use crate::record::{Parent, TitleSource, Totals};
 use crate::time::Timestamp;
+use crate::todos::Todo;
+use crate::tools::{Ask, Rule};
 
 pub use length::Length;
 pub use turn::{Purpose, Turn};
 
 /// The version of the fold. A snapshot of another version is not used; the log is folded anew.
-pub const FOLD_VERSION: u32 = 1;
+pub const FOLD_VERSION: u32 = 2;
 
 /// How many bytes a session's log may grow before a snapshot of it is worth its while.
 const TAIL_BYTES: u64 = 1 << 20;
@@ -44,6 +47,8 @@ pub struct Durable {
     pub created: bool,
     /// What people call it.
     pub title: String,
+    /// Who says so; none while it is the beginning of its first prompt.
+    pub titled_by: Option<TitleSource>,
     /// The call that opened it, for a sub-agent's session.
     pub parent: Option<Parent>,
     /// The sequence that was given last.
@@ -66,6 +71,23 @@ pub struct Durable {
     pub totals: Totals,
     /// How long the conversation is.
     pub length: Length,
+    /// What is to be done, as the model has written it down.
+    pub todos: Vec<Todo>,
+    /// What waits for a person's permission, in the order in which it was asked for.
+    pub asks: Vec<Asked>,
+    /// What people have permitted for as long as the session lasts.
+    pub grants: Vec<Rule>,
+}
+
+/// Something that waits for a person's permission.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Asked {
+    /// The call.
+    pub id: AskId,
+    /// Since when it waits.
+    pub at: Timestamp,
+    /// What needs permission.
+    pub what: Ask,
 }
 
 /// A prompt without an end.
@@ -108,6 +130,7 @@ impl Durable {
             id,
             created: false,
             title: String::new(),
+            titled_by: None,
             parent: None,
             sequence: 0,
             last_message: MessageId(0),
@@ -119,6 +142,9 @@ impl Durable {
             turn: None,
             totals: Totals::default(),
             length: Length::default(),
+            todos: Vec::new(),
+            asks: Vec::new(),
+            grants: Vec::new(),
         }
     }
 

@@ -33,6 +33,8 @@ pub struct Turn {
     pub usage: Usage,
     /// Why it is being cancelled, if it is.
     pub cancelling: Option<Reason>,
+    /// Whether a person has denied one of its calls, so that nothing of it starts any more.
+    pub stopped: bool,
     /// How many steps in a row consisted of nothing but denied calls.
     pub denied_steps: u32,
     /// What its last steps did.
@@ -70,6 +72,7 @@ impl Turn {
             streamed: BTreeMap::new(),
             usage: Usage::default(),
             cancelling: None,
+            stopped: false,
             denied_steps: 0,
             trail: Trail::default(),
             answer: None,

@@ -1,6 +1,7 @@
 //! One session from the outside: what each input leads to, in each state in which it can come.
 
 mod admission;
+mod asks;
 mod cancel;
 mod queue;
 mod recovery;
@@ -8,4 +9,5 @@ mod retries;
 mod steps;
 mod streaming;
 mod summary;
+mod titles;
 mod tools;

@@ -55,6 +55,15 @@ fn the_run_goes_on_from_the_summary_with_its_request_quoted_once() {
 }
 
 #[test]
+fn the_list_of_what_is_to_be_done_outlives_the_summary() {
+    let mut rig = begin_with(Some(1_000));
+    rig.stream(vec![used(850, 0)]);
+    rig.call(&[("todos", r#"{"todos":[{"content":"Sweep","status":"pending"}]}"#)]);
+    rig.answer("Half is tidy.");
+    assert!(asked(&rig).contains("- [pending] Sweep"), "{}", asked(&rig));
+}
+
+#[test]
 fn a_second_summary_does_not_nest_the_request() {
     let mut rig = begin_with(Some(1_000));
     for _ in 0..3 {

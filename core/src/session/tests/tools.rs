@@ -171,3 +171,34 @@ fn a_name_that_a_provider_uses_twice_is_told_apart() {
     assert_eq!(results.collect::<Vec<_>>(), ["provider-0", "call_t1_s2_c1"]);
     assert_eq!(rig.durable(&session()).messages.len(), 4);
 }
+
+#[test]
+fn the_list_of_what_is_to_be_done_is_kept_here_and_asks_nothing_of_the_shell() {
+    let todos = |status: &str| format!(r#"{{"todos":[{{"content":"Build","status":"{status}"}}]}}"#);
+    let (first, second) = (todos("in_progress"), todos("completed"));
+    let (mut rig, batch) = calling(&[("todos", &first), VIEW, ("todos", &second)]);
+    assert_eq!(batch.asks(), ["inspect t1.s1.c2"]);
+    assert_eq!(batch.kinds()[1..], ["ToolCallStarted", "TodosChanged", "ToolCallFinished"]);
+    let kept = |rig: &Rig| crate::todos::listed(&rig.durable(&session()).todos);
+    assert_eq!(kept(&rig), "- [in_progress] Build\n");
+    let batch = rig.run_tool(2, "seen");
+    assert_eq!(batch.asks(), ["call t1.s2.a1"], "the step goes on by itself");
+    assert_eq!(kept(&rig), "- [completed] Build\n");
+    assert_eq!(rig.outcome(call_id(1, 1, 3)).0, ToolStatus::Ok);
+}
+
+#[test]
+fn a_tool_that_is_not_on_offer_is_never_run() {
+    let mut rig = Rig::new();
+    rig.submit(prompt("p", "Do it."));
+    let mut preparation = crate::rig::words::preparation();
+    preparation.tools.retain(|tool| tool.name == "view");
+    rig.prepared_with("p", Ok(preparation));
+    let batch = rig.call(&[BASH]);
+    assert_eq!(batch.asks(), ["call t1.s2.a1"]);
+    let (status, said) = rig.outcome(call_id(1, 1, 1));
+    assert_eq!(
+        (status, said.as_str()),
+        (ToolStatus::Error, r#"There is no tool named "bash". The tools are: view."#)
+    );
+}

@@ -1,4 +1,5 @@
 //! A directory from the outside: sessions that open and close, and what is asked for in between.
 
+mod agents;
 mod opening;
 mod sessions;

@@ -130,7 +130,7 @@ fn a_lock_that_cannot_be_had_refuses_all_who_wait_and_can_be_asked_for_again() {
     let (a, _) = asks(&mut rig, run("a", "One."));
     let (b, _) = asks(&mut rig, run("b", "Two."));
     let failed = Opened::Failed("the disk is full".into());
-    rig.batch(vec![Input::SessionOpened { session: session(), opened: failed }]);
+    rig.batch(vec![Input::SessionOpened { session: session(), opened: failed, children: Vec::new() }]);
     assert_eq!((refusal(&rig, a), refusal(&rig, b)), (RefusalKind::Storage, RefusalKind::Storage));
     assert!(rig.is_idle());
     rig.submit(run("a", "One."));

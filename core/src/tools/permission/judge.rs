@@ -1,0 +1,138 @@
+//! The judgement itself.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use serde::{Deserialize, Serialize};
+
+use super::ask::{self, Ask, Part};
+use super::intent::{Access, Intent};
+use super::matching;
+use super::rule::{Action, Rule, Subject};
+use crate::prompt::PermissionMode;
+
+/// Whether a tool call may run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verdict {
+    /// It may.
+    Allow,
+    /// It may if somebody permits it.
+    Ask(Ask),
+    /// It may not, and why, for the model and for people.
+    Deny(String),
+}
+
+/// Judges a tool call by rules, in whatever order, and by what holds where there is no rule: reading inside the workspace
+/// is allowed, and so is what touches nothing of the user's; everything else needs permission.
+pub fn judge<'a>(
+    tool: &str,
+    intent: &Intent,
+    mode: PermissionMode,
+    rules: impl IntoIterator<Item = &'a Rule>,
+) -> Verdict {
+    let rules: Vec<_> = rules.into_iter().collect();
+    let asked = match sift(tool, intent, &rules) {
+        Err(forbidden) => return Verdict::Deny(forbidden),
+        Ok(_) if mode == PermissionMode::Plan && !only_looks(tool) => return Verdict::Deny(planning(tool)),
+        Ok(asked) if asked.is_empty() || mode == PermissionMode::Yolo => return Verdict::Allow,
+        Ok(asked) => asked,
+    };
+    let grants = useful(tool, intent, &rules, ask::grants(&asked));
+    let ask = Ask { tool: tool.to_string(), parts: asked, grants };
+    match mode {
+        PermissionMode::Interactive => Verdict::Ask(ask),
+        PermissionMode::Headless | PermissionMode::Plan | PermissionMode::Yolo => Verdict::Deny(ask.nobody()),
+    }
+}
+
+/// The parts of a call that need permission, or why it may not run.
+fn sift(tool: &str, intent: &Intent, rules: &[&Rule]) -> Result<Vec<Part>, String> {
+    let mut asked = Vec::new();
+    for part in ask::parts(tool, intent) {
+        match decide(tool, &part, rules, &intent.root) {
+            (Action::Deny, rule) => return Err(forbidden(tool, &part, rule)),
+            (Action::Ask, _) => asked.push(part),
+            (Action::Allow, _) => {}
+        }
+    }
+    Ok(asked)
+}
+
+/// What a part of a call comes to, and the rule that says so if one does.
+fn decide<'a>(tool: &str, part: &Part, rules: &[&'a Rule], root: &str) -> (Action, Option<&'a Rule>) {
+    let Part::Path { path, access: Access::Any, argument } = part else {
+        return decide_one(tool, part, rules, root);
+    };
+    // Where it is not known which of the two is done, both must be permitted.
+    let by = |access| {
+        let part = Part::Path { path: path.clone(), access, argument: *argument };
+        decide_one(tool, &part, rules, root)
+    };
+    by(Access::Read).max(by(Access::Write))
+}
+
+fn decide_one<'a>(tool: &str, part: &Part, rules: &[&'a Rule], root: &str) -> (Action, Option<&'a Rule>) {
+    let matching =
+        rules.iter().filter_map(|rule| Some((matching::strength(rule, part, root)?, rule.action, *rule)));
+    let of_tool = |rule: &&&Rule| matches!(&rule.subject, Subject::Tool(name) if name == tool);
+    if let Some((_, action, rule)) = matching.max() {
+        return (action, Some(rule));
+    }
+    match rules.iter().filter(of_tool).max() {
+        Some(rule)
+            if *part == Part::Rest && rule.action == Action::Allow && rules.iter().any(|r| restricts(r)) =>
+        {
+            (Action::Ask, None)
+        }
+        Some(rule) => (rule.action, Some(rule)),
+        None => (by_default(tool, part), None),
+    }
+}
+
+/// Whether something that is not known could fall under that rule and be more than the tool alone would be.
+fn restricts(rule: &Rule) -> bool {
+    rule.action != Action::Allow && !matches!(rule.subject, Subject::Tool(_))
+}
+
+fn by_default(tool: &str, part: &Part) -> Action {
+    let allowed = match part {
+        Part::Path { path, argument: true, .. } => path.inside,
+        Part::Path { path, access, argument: false } => path.inside && *access == Access::Read,
+        Part::Tool => matches!(tool, "todos" | "agent"),
+        Part::Command(_) | Part::Host(_) | Part::Rest => false,
+    };
+    if allowed { Action::Allow } else { Action::Ask }
+}
+
+/// Whether a tool changes nothing, whatever it is given.
+pub(super) fn only_looks(tool: &str) -> bool {
+    reads(tool) || matches!(tool, "todos" | "agent")
+}
+
+/// Whether a tool does nothing but read.
+pub(super) fn reads(tool: &str) -> bool {
+    matches!(tool, "view" | "ls" | "glob" | "grep")
+}
+
+/// The grants, if the call would be allowed with them: a rule that asks may outdo what a grant can say.
+fn useful(tool: &str, intent: &Intent, rules: &[&Rule], grants: Vec<Rule>) -> Vec<Rule> {
+    let with: Vec<_> = rules.iter().copied().chain(&grants).collect();
+    let are_useful = sift(tool, intent, &with).is_ok_and(|asked| asked.is_empty());
+    if are_useful { grants } else { Vec::new() }
+}
+
+fn forbidden(tool: &str, part: &Part, rule: Option<&Rule>) -> String {
+    let rule = rule.map(|rule| format!("by the rule \"{rule}\", ")).unwrap_or_default();
+    format!(
+        "Permission denied: {rule}{tool} may not {part}. Nothing was done. Do not look for a way around the rule; go on \
+         without it, or say what you would need."
+    )
+}
+
+fn planning(tool: &str) -> String {
+    format!(
+        "Permission denied: this is a planning run, in which nothing is changed and nothing is executed, so {tool} cannot be \
+         used. Read what you need and say what you would do."
+    )
+}

@@ -1,0 +1,25 @@
+//! Whether a tool call may run.
+//!
+//! The shell finds out what a call would touch ([`Intent`]). Its parts, which are each executed command, path and host,
+//! are judged one by one against the rules that people wrote or granted ([`Rule`]): one part that is denied denies the
+//! call, else one that needs permission asks for it ([`judge`]). What is asked for can be granted as rules ([`Ask`]).
+//!
+//! Within one kind of part the rule with the longest literal prefix decides, and of equally long ones the strictest; a rule
+//! of a whole tool is the weakest of all. What a rule allows is taken narrowly and what it denies broadly (`matching`),
+//! so that a doubt ends in a question.
+
+mod ask;
+mod glob;
+mod intent;
+mod judge;
+mod line;
+mod matching;
+mod rule;
+#[cfg(test)]
+mod tests;
+
+pub use ask::{Ask, Part};
+pub use intent::{Access, Argument, Intent, PathUse};
+pub use judge::{Verdict, judge};
+pub use line::line;
+pub use rule::{Action, BadRule, Rule, Subject};

@@ -1,0 +1,172 @@
+//! Rules as people write them: `bash(git log *)`, `write(src/**)`, `host(example.com)`, `view`.
+
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::String;
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::glob;
+use super::intent::Access;
+use crate::tools::spec;
+
+/// What is to happen when something is about to be done.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Rule {
+    /// What is to happen.
+    pub action: Action,
+    /// What it is about.
+    pub subject: Subject,
+}
+
+/// What a rule makes of what it is about, from the mildest to the strictest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Action {
+    /// It may be done.
+    Allow,
+    /// Somebody is asked.
+    Ask,
+    /// It may not be done, whoever would permit it.
+    Deny,
+}
+
+/// What a rule is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Subject {
+    /// All that a tool does that no other rule is about: `bash`.
+    Tool(String),
+    /// Commands: `bash(git log *)`. `*` stands for anything, and ` *` at the end for nothing as well. Words are quoted where a
+    /// shell would need it, with single quotes.
+    Command(String),
+    /// Paths: `read(/etc/**)`, `write(src/*.rs)`, `path(.env)`, whatever tool uses them. `*` and `?` stay within a name, `**`
+    /// goes through directories. A pattern without `/` is a name in whatever directory; one that does not begin with `/`
+    /// begins in the workspace.
+    Path {
+        /// What is done with the path.
+        access: Access,
+        /// The pattern.
+        pattern: String,
+    },
+    /// Hosts: `host(example.com)`, `host(*.example.com)`.
+    Host(String),
+}
+
+/// A rule that makes no sense, and what to write.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadRule {
+    /// It has no shape that is known.
+    #[error(
+        "{0:?} is not a rule; write a tool's name, bash(COMMAND), read(PATH), write(PATH), path(PATH) or host(NAME)."
+    )]
+    Shape(String),
+    /// It is about a tool that does not exist.
+    #[error("There is no tool named {name:?} to make a rule about; the tools are: {known}.")]
+    UnknownTool {
+        /// What was written.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A tool has no rule of that shape.
+    #[error(
+        "{0:?} is not a rule; what stands in parentheses is a command after bash, a path after read, write or path, and a \
+         name after host."
+    )]
+    Kind(String),
+    /// The pattern would never match.
+    #[error("The rule {rule:?} would never apply: {problem}.")]
+    Pattern {
+        /// What was written.
+        rule: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+}
+
+impl Rule {
+    /// A rule that does this about what is described by the text. `home` is where `~/` begins, if that is known.
+    pub fn parse(action: Action, text: &str, home: Option<&str>) -> Result<Self, BadRule> {
+        Subject::parse(text, home).map(|subject| Self { action, subject })
+    }
+}
+
+impl Subject {
+    /// Reads what a rule is about. `home` is where `~/` begins, if that is known.
+    pub fn parse(text: &str, home: Option<&str>) -> Result<Self, BadRule> {
+        let text = text.trim();
+        let Some((name, rest)) = text.split_once('(') else { return tool(text) };
+        let Some(pattern) = rest.strip_suffix(')') else { return Err(BadRule::Shape(text.to_owned())) };
+        let (name, pattern) = (name.trim_end(), pattern.trim());
+        let bad = |problem| Err(BadRule::Pattern { rule: text.to_owned(), problem });
+        if pattern.is_empty() {
+            return bad("there is nothing between its parentheses");
+        }
+        match name {
+            "bash" if pattern.ends_with(":*") => bad("write a space before its last *, not a colon"),
+            "bash" => Ok(Self::Command(pattern.to_owned())),
+            "read" | "view" | "ls" | "glob" | "grep" => path(Access::Read, text, pattern, home),
+            "write" | "edit" | "multiedit" => path(Access::Write, text, pattern, home),
+            "path" => path(Access::Any, text, pattern, home),
+            "host" if pattern.contains(['/', ':', ' ']) => bad("a host is a name alone, such as example.com"),
+            "host" => Ok(Self::Host(pattern.to_ascii_lowercase())),
+            _ => Err(BadRule::Kind(text.to_owned())),
+        }
+    }
+}
+
+fn tool(name: &str) -> Result<Subject, BadRule> {
+    if matches!(name, "read" | "path" | "host") || !name.chars().all(is_name) || name.is_empty() {
+        return Err(BadRule::Shape(name.to_owned()));
+    }
+    let is_known = spec::specs().iter().any(|spec| spec.name == name);
+    if !is_known && !name.starts_with("mcp_") {
+        return Err(BadRule::UnknownTool { name: name.to_owned(), known: spec::names() });
+    }
+    Ok(Subject::Tool(name.to_owned()))
+}
+
+fn is_name(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-')
+}
+
+fn path(access: Access, text: &str, pattern: &str, home: Option<&str>) -> Result<Subject, BadRule> {
+    let bad = |problem| Err(BadRule::Pattern { rule: text.to_owned(), problem });
+    let pattern = match (pattern.strip_prefix('~'), home) {
+        (Some(rest), Some(home)) if rest.is_empty() || rest.starts_with('/') => {
+            format!("{}{rest}", glob::escaped(home.trim_end_matches('/')))
+        }
+        (Some(_), _) => return bad("~ is not known here; give the path in full"),
+        (None, _) => pattern.to_owned(),
+    };
+    if pattern.split('/').any(|part| part == "..") {
+        return bad("a path that goes up with .. is never met; give the path in full");
+    }
+    Ok(Subject::Path { access, pattern })
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tool(name) => f.write_str(name),
+            Self::Command(pattern) => write!(f, "bash({pattern})"),
+            Self::Path { access: Access::Read, pattern } => write!(f, "read({pattern})"),
+            Self::Path { access: Access::Write, pattern } => write!(f, "write({pattern})"),
+            Self::Path { access: Access::Any, pattern } => write!(f, "path({pattern})"),
+            Self::Host(pattern) => write!(f, "host({pattern})"),
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let action = match self.action {
+            Action::Allow => "allow",
+            Action::Ask => "ask",
+            Action::Deny => "deny",
+        };
+        write!(f, "{action} {}", self.subject)
+    }
+}

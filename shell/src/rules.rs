@@ -1,0 +1,74 @@
+//! What people permitted for always in a workspace: a file beside its log, which belongs to the user and not to the
+//! repository.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Write};
+use std::path::Path;
+
+use hostler_core::tools::Rule;
+
+use rustix::fs::{FlockOperation, flock};
+use tempfile::NamedTempFile;
+
+const FILE: &str = "rules.json";
+
+/// The rules that are kept in that directory of state. Fails if the file is there and cannot be read or makes no sense.
+pub fn kept(dir: &Path) -> io::Result<Vec<Rule>> {
+    match fs::read_to_string(dir.join(FILE)) {
+        Ok(text) => Ok(serde_json::from_str(&text)?),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Keeps more rules beside those that are there. Whoever reads the file sees it as it was before or as it is then.
+pub fn keep(dir: &Path, more: &[Rule]) -> io::Result<()> {
+    // Two processes may keep something at the same time; the lock goes with the open directory.
+    let directory = File::open(dir)?;
+    flock(&directory, FlockOperation::LockExclusive)?;
+    let mut rules = kept(dir)?;
+    for rule in more {
+        if !rules.contains(rule) {
+            rules.push(rule.clone());
+        }
+    }
+    let text = serde_json::to_string_pretty(&rules)?;
+    let mut file = NamedTempFile::new_in(dir)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    file.persist(dir.join(FILE)).map_err(|error| error.error)?;
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use hostler_core::tools::{Action, Subject};
+
+    use super::*;
+
+    fn rule(tool: &str) -> Rule {
+        Rule { action: Action::Allow, subject: Subject::Tool(tool.to_owned()) }
+    }
+
+    #[test]
+    fn rules_are_kept_once_and_for_the_user_alone() {
+        let temp = tempfile::tempdir().unwrap();
+        assert_eq!(kept(temp.path()).unwrap(), []);
+        keep(temp.path(), &[rule("view")]).unwrap();
+        keep(temp.path(), &[rule("ls"), rule("view")]).unwrap();
+        assert_eq!(kept(temp.path()).unwrap(), [rule("view"), rule("ls")]);
+        let mode = fs::metadata(temp.path().join(FILE)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0);
+    }
+
+    #[test]
+    fn a_file_that_makes_no_sense_is_not_overwritten() {
+        let temp = tempfile::tempdir().unwrap();
+        fs::write(temp.path().join(FILE), "mine").unwrap();
+        assert!(keep(temp.path(), &[rule("ls")]).is_err());
+        assert_eq!(fs::read_to_string(temp.path().join(FILE)).unwrap(), "mine");
+    }
+}
