@@ -2,6 +2,7 @@
 //! repository.
 
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The file of a project, below its directory.
@@ -66,7 +67,43 @@ fn one_of(json: &Path) -> Result<Option<PathBuf>, Vec<String>> {
     }
 }
 
-/// The root of the repository that a directory is in.
+/// The root of the repository that a directory is in. What somebody else has put above the directory, where many may write,
+/// makes no repository of it.
 pub fn repository_root(directory: &Path) -> Option<&Path> {
-    directory.ancestors().find(|directory| directory.join(".git").symlink_metadata().is_ok())
+    let us = rustix::process::geteuid().as_raw();
+    let here = directory.metadata().map_or(us, |found| found.uid());
+    let is_root = |directory: &&Path| {
+        directory.join(".git").symlink_metadata().is_ok_and(|found| belongs(found.uid(), here, us))
+    };
+    directory.ancestors().find(is_root)
+}
+
+/// Whether what has that owner belongs to a directory of `here`, for a process of `us`.
+fn belongs(owner: u32, here: u32, us: u32) -> bool {
+    owner == here || owner == us
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_belongs_to_a_stranger_makes_no_repository() {
+        for (owner, here, us, expected) in
+            [(1, 1, 1, true), (1, 1, 0, true), (1, 2, 1, true), (3, 1, 1, false), (0, 1, 1, false)]
+        {
+            assert_eq!(belongs(owner, here, us), expected);
+        }
+    }
+
+    #[test]
+    fn the_directory_for_configuration_is_where_the_environment_says() {
+        let user = |xdg: Option<&str>, home: Option<&str>| {
+            let (cwd, state) = (Path::new("/w"), Path::new("/s"));
+            Places::new(cwd, state, xdg.map(OsString::from), home.map(OsString::from)).user
+        };
+        assert_eq!(user(Some("/x"), Some("/h")), Some(PathBuf::from("/x/hostler")));
+        assert_eq!(user(Some("relative"), Some("/h")), Some(PathBuf::from("/h/.config/hostler")));
+        assert_eq!(user(None, Some("")), None);
+    }
 }
