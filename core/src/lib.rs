@@ -17,6 +17,7 @@ extern crate self as hostler_core;
 
 pub mod catalogue;
 pub mod client;
+pub mod config;
 pub mod content;
 pub mod digest;
 pub mod flight;

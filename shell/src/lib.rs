@@ -5,6 +5,7 @@
 
 mod aside;
 pub mod clock;
+pub mod config;
 pub mod door;
 pub mod driver;
 pub mod models;

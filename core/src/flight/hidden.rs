@@ -60,7 +60,7 @@ fn rule(siblings: &Map<String, Value>, key: &str) -> Rule {
         "message" if has("kind") => Rule::Error,
         "code" => Rule::Error,
         "session" | "id" | "prompt" | "run" | "Run" | "client" | "provider_id" | "provider" => Rule::Keep,
-        "name" => Rule::Name,
+        "name" | "tool" => Rule::Name,
         "model" => Rule::Model,
         _ => Rule::Text,
     }

@@ -9,12 +9,14 @@
 mod answer;
 pub mod chat;
 pub(crate) mod excerpt;
+pub mod extra;
 #[cfg(test)]
 mod fixture;
 pub mod gemini;
 mod http_date;
 mod lawful;
 mod lenient;
+pub mod listing;
 pub mod messages;
 pub mod refusal;
 pub mod responses;

@@ -3,11 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod cancel;
+mod configuration;
+mod context;
 mod crash;
 mod denied;
 mod faults;
 mod hostile;
 mod input;
+mod inquiries;
 mod kept;
 mod models;
 mod output;
@@ -18,7 +21,9 @@ mod sessions;
 mod signals;
 mod streams;
 mod summaries;
+mod table;
 mod together;
+mod trust;
 mod work;
 
 use hostler_tests::harness::{Home, PATIENCE};
