@@ -61,5 +61,7 @@ fn a_planted_fault_is_found_and_made_small() {
         let left = &shrunk.repro.plan.actions;
         assert!(left.len() <= 12 && left.len() < repro.plan.actions.len(), "{left:?}");
         assert!(shrunk.repro.run(MANY).failure.is_some());
+        let pair = shrunk.pair.expect("the order of two events decides");
+        assert!(pair.events.0 < pair.events.1 && pair.first != pair.second, "{pair:?}");
     }
 }

@@ -22,7 +22,7 @@ fn action(seed: u64, id: u64, options: &Options, submitted: &mut Vec<Submit>) ->
     let mut roll = Roll::new(seed, Stream::Workload, id);
     let at = at(options, &mut roll);
     let what = what(id, options, submitted, &mut roll);
-    let aim = aim(options, &mut roll);
+    let aim = aim(options, &what, &mut roll);
     Action { id, at, aim, what }
 }
 
@@ -33,14 +33,22 @@ fn at(options: &Options, roll: &mut Roll) -> u64 {
     if roll.chance(500) && bunch > 0 { at / bunch * bunch + roll.below(3) } else { at }
 }
 
-fn aim(options: &Options, roll: &mut Roll) -> Aim {
+/// What a cancel likes to meet: a turn that others have joined, and one in the middle of its work.
+const CANCELLED: [&str; 4] = ["PromptFolded", "ToolCallStarted", "AttemptStarted", "TextAppended"];
+
+fn aim(options: &Options, what: &What, roll: &mut Roll) -> Aim {
     if !roll.chance(options.aimed) {
         return Aim::None;
     }
+    let any = roll.pick(&AIMS);
+    let kind = match what {
+        What::Cancel { .. } if roll.chance(500) => roll.pick(&CANCELLED),
+        _ => any,
+    };
     match roll.below(3) {
         0 => Aim::Deadline(roll.between(0, 2) as i64 - 1),
-        1 => Aim::Decided(roll.pick(&AIMS)),
-        _ => Aim::Committed(roll.pick(&AIMS)),
+        1 => Aim::Decided(kind),
+        _ => Aim::Committed(kind),
     }
 }
 

@@ -17,6 +17,8 @@ pub mod process;
 mod provider;
 mod runs;
 mod sightings;
+mod swapped;
+pub mod told;
 mod tools;
 pub mod trace;
 
@@ -41,6 +43,7 @@ pub use people::submission;
 use process::{Message, Process};
 use runs::Run;
 use sightings::Sightings;
+pub use swapped::Swap;
 use trace::{Level, Trace};
 
 /// When simulated time begins.
@@ -78,6 +81,7 @@ pub struct World {
     oracles: Oracles,
     reference: Reference,
     sightings: Sightings,
+    swap: Option<Swap>,
 }
 
 /// How closely a world is watched.
@@ -119,6 +123,7 @@ impl World {
             oracles: Oracles::new(&settings, watch.closely),
             reference: Reference::new(&settings),
             sightings: Sightings::default(),
+            swap: None,
             options,
             settings,
             plan,
@@ -139,7 +144,7 @@ impl World {
         if !self.direct() {
             return false;
         }
-        let Some((at, what)) = self.agenda.pop() else { return true };
+        let Some((at, what)) = self.next() else { return true };
         self.happen(at, what);
         true
     }
@@ -152,6 +157,7 @@ impl World {
         }
         self.events += 1;
         self.trace.note(&[self.now, self.events]);
+        self.name(&what);
         self.trace.deep(&what);
         match what {
             Happening::Act(action) => self.due(action),
