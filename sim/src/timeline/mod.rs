@@ -110,7 +110,8 @@ fn head(repro: &Repro, failure: Option<&Failure>, pair: Option<&Pair>, page: &mu
          Here its decisions are run in a simulated world. Time runs down the page, in seconds since the beginning. Each row is a moment; \
          the numbers in it say in which order things happened. Whatever is decided is first written to disk \
          (<span class=\"key decides\">decided</span>, then <span class=\"key commit\">on disk</span>), and only then acted \
-         upon. A process that is killed forgets everything that is not on disk. Red is trouble that was made on purpose.</p>\n\
+         upon. A name such as t1.s2.a1 is the first attempt (request) of the second step (answer of the model) of turn 1, and t1.s2.c3 is \
+         the third call of a tool in that step. A process that is killed forgets everything that is not on disk. Red is trouble that was made on purpose.</p>\n\
          <ul>{}</ul></details>\n\
          <details><summary>Seed {} and its options</summary>\n<p class=\"mono\">{}</p></details>\n</header>\n",
         LANES
@@ -303,6 +304,7 @@ mod tests {
     fn ids_are_told_without_their_types() {
         let told = words::plain("expected [Ends(PromptId(\"p9\"), Error)] in SessionId(\"s0\")");
         assert_eq!(told, "expected [Ends(p9, Error)] in s0");
+        assert_eq!(words::plain("by Some(Timestamp(1030050)) at"), "by Some(30.050 s) at");
         let told = words::fates("expected [Ends(PromptId(\"p9\"), Ok)], and recorded is []");
         assert_eq!(told, "expected the end of p9 with success, and recorded is nothing");
     }

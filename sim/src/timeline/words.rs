@@ -8,6 +8,7 @@ use hostler_core::session::{Effect as Ask, Input as Said, Owned};
 use hostler_core::workspace::{Effect, Input, Opened};
 
 use crate::plan;
+use crate::world::START;
 use crate::world::disk::Verdict;
 use crate::world::told::What;
 use crate::world::trace::short;
@@ -89,8 +90,22 @@ pub(super) fn fates(message: &str) -> String {
         .replace(", Ok", " with success")
 }
 
-/// A message without the names of types around ids.
+/// A message with times by how long after the beginning they are.
+fn timed(message: &str) -> String {
+    let mut parts = message.split("Timestamp(");
+    let mut timed = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (time, rest) = part.split_once(')').unwrap_or((part, ""));
+        let millis = time.parse().map_or(0, |time: u64| time.saturating_sub(START));
+        timed.push_str(&format!("{}.{:03} s{rest}", millis / 1_000, millis % 1_000));
+    }
+    timed
+}
+
+/// A message without the names of types around ids and times.
 pub(super) fn plain(message: &str) -> String {
+    let message = timed(message);
+    let message = message.as_str();
     let mut plain = String::with_capacity(message.len());
     let mut rest = message;
     while let Some(at) = rest.find("Id(\"") {
