@@ -33,22 +33,21 @@ fn at(options: &Options, roll: &mut Roll) -> u64 {
     if roll.chance(500) && bunch > 0 { at / bunch * bunch + roll.below(3) } else { at }
 }
 
-/// What a cancel likes to meet: a turn that others have joined, and one in the middle of its work.
-const CANCELLED: [&str; 4] = ["PromptFolded", "ToolCallStarted", "AttemptStarted", "TextAppended"];
+/// Records behind which there is much that a cancel can meet.
+const BEHIND: [&str; 5] =
+    ["ToolCallStarted", "ToolCallStarted", "AttemptFailed", "SummaryStarted", "MessageFinished"];
 
 fn aim(options: &Options, what: &What, roll: &mut Roll) -> Aim {
     if !roll.chance(options.aimed) {
         return Aim::None;
     }
-    let any = roll.pick(&AIMS);
-    let kind = match what {
-        What::Cancel { .. } if roll.chance(500) => roll.pick(&CANCELLED),
-        _ => any,
-    };
+    if matches!(what, What::Cancel { .. }) && roll.chance(400) {
+        return Aim::Committed(roll.pick(&BEHIND));
+    }
     match roll.below(3) {
         0 => Aim::Deadline(roll.between(0, 2) as i64 - 1),
-        1 => Aim::Decided(kind),
-        _ => Aim::Committed(kind),
+        1 => Aim::Decided(roll.pick(&AIMS)),
+        _ => Aim::Committed(roll.pick(&AIMS)),
     }
 }
 
