@@ -59,7 +59,7 @@ pub(super) fn shrink(args: &Args) -> Ending {
         return Ok(());
     };
     println!(
-        "{} actions of {} are left after {} runs:",
+        "{} of {} actions left after {} runs:",
         shrunk.repro.plan.actions.len(),
         repro.plan.actions.len(),
         shrunk.runs
