@@ -144,7 +144,7 @@ impl World {
         if !self.direct() {
             return false;
         }
-        let Some((at, what)) = self.next() else { return true };
+        let Some((at, what)) = self.next_happening() else { return true };
         self.happen(at, what);
         true
     }

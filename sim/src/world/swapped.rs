@@ -27,7 +27,7 @@ impl World {
     }
 
     /// What happens next, and when.
-    pub(super) fn next(&mut self) -> Option<(u64, Happening)> {
+    pub(super) fn next_happening(&mut self) -> Option<(u64, Happening)> {
         let Some(mut swap) = self.swap.take() else { return self.agenda.pop() };
         if swap.held.is_none() && self.events + 1 == swap.event {
             swap.held = self.agenda.pop();
