@@ -3,7 +3,7 @@
 use crate::content::{Attachment, ErrorClass};
 use crate::prompt::{Delivery, Prompt};
 use crate::protocol::{RefusalKind, Reply};
-use crate::record::{Reason, RunStatus};
+use crate::record::{Reason, Record, RunStatus};
 use crate::rig::Rig;
 use crate::rig::words::{delivered, prompt, run};
 use crate::time::Deadline;
@@ -177,4 +177,13 @@ fn a_prompt_that_no_provider_takes_is_refused() {
     assert!(matches!(rig.reply(refused), Reply::Refused(_)));
     let (accepted, _) = rig.submit(prompt("most", &most));
     assert!(matches!(rig.reply(accepted), Reply::Accepted { .. }));
+}
+
+#[test]
+fn a_run_whose_preparation_takes_too_long_says_how_long_it_was_waited_for() {
+    let mut rig = Rig::new();
+    rig.submit(prompt("p", "Go."));
+    rig.wait(rig.settings.prepare);
+    let said = |record: &Record| matches!(record, Record::RunFinished(end) if end.message.contains(" 30 s;"));
+    assert!(rig.log.iter().any(|entry| said(&entry.record)), "{:?}", rig.log.last());
 }
