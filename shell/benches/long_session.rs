@@ -140,7 +140,7 @@ impl Session<'_> {
         let command = Command::Submit { session: SessionChoice::New { id: id() }, prompt };
         self.happens(Input::Request { id: RequestId(u64::from(number)), command, taken: None })?;
         if number == 1 {
-            self.happens(Input::SessionOpened { session: id(), opened: Opened::Ready(None) })?;
+            self.happens(Input::SessionOpened { session: id(), opened: Opened::Ready(None), children: Vec::new() })?;
         }
         let found = Preparation {
             model: ModelRef { provider: "p".to_owned(), model: "m".to_owned() },

@@ -50,9 +50,13 @@ pub fn run_seed(seed: u64, events: u64, watch: Watch) -> Outcome {
 
 /// Runs a plan.
 pub fn run_plan(seed: u64, options: Options, plan: Plan, watch: Watch) -> Outcome {
+    run_world(World::new(seed, options, plan, watch))
+}
+
+/// Runs a world to its end.
+pub fn run_world(mut world: World) -> Outcome {
     listen_to_panics();
     marks::take();
-    let mut world = World::new(seed, options, plan, watch);
     let panicked = catch_unwind(AssertUnwindSafe(|| world.run())).is_err();
     let failure = if panicked { Some(panic(world.events)) } else { world.failure.take() };
     Outcome {

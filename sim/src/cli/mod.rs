@@ -19,6 +19,7 @@ hostler-sim: every race replayed from a seed
   hostler-sim coverage [--seed S] [--seeds N] [--jobs J]
   hostler-sim replay FILE [--last N]
   hostler-sim shrink FILE [--for 10s]
+  hostler-sim timeline FILE | --seed S [--events E] [--last N] [-o OUT.html]
   hostler-sim explore [SCOPE]
 
 Exit codes: 0 clean, 1 usage, 2 safety, 3 liveness or reach, 4 model divergence, 5 nondeterminism.
@@ -54,7 +55,7 @@ pub fn main() -> ExitCode {
         "hashes" => check::hashes(&args),
         "replay" => replay::replay(&args),
         "shrink" => replay::shrink(&args),
-
+        "timeline" => replay::timeline(&args),
         "explore" => explore(&args),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

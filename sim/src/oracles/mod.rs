@@ -168,10 +168,15 @@ impl Oracles {
             Box::new(replies::Replies::default()),
             Box::new(writers::Writers::default()),
             Box::new(idle::Idle::default()),
-            Box::new(folded::Folded),
+            Box::new(folded::Folded::default()),
             Box::new(durability::Durability::new(closely)),
             Box::new(legal::Legal::new(settings, closely)),
         ])
+    }
+
+    /// The names of all of them.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|oracle| oracle.name())
     }
 
     /// Shows something to all of them. Fails with the name of the first that objects, and what it says.

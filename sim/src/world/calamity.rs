@@ -19,6 +19,7 @@ impl World {
         }
         let what = self.plan.actions[action].what;
         self.trace.say(self.now, || format!("action {}: {what:?}", self.plan.actions[action].id));
+        self.tell(|| super::told::What::Acts(what));
         match what {
             What::Submit(submit) if submit.headless => self.begin_run(&submit),
             What::Submit(submit) => self.ask(submit.process, submission(&submit)),
@@ -75,6 +76,7 @@ impl World {
     }
 
     fn bury(&mut self, process: usize) {
+        self.tell(|| super::told::What::Dies { process });
         self.stop_jobs(process);
         let asks: Vec<_> = self.processes[process].askers.values().copied().collect();
         let waiting = self.processes[process].inbox.iter().filter_map(|message| match message {
@@ -95,6 +97,7 @@ impl World {
 
     /// A process starts.
     pub(super) fn boot(&mut self, process: usize) {
+        self.tell(|| super::told::What::Boots { process });
         let it = &mut self.processes[process];
         it.alive = true;
         it.look.0 = NEVER;

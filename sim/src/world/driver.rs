@@ -12,6 +12,7 @@ use hostler_core::workspace::{Effect, Input, Opened, RunOwner, Workspace};
 use super::agenda::Happening;
 use super::disk::Verdict;
 use super::process::{Batch, Message, NEVER, Outage, Stage};
+use super::told::What;
 use super::trace::short;
 use super::{World, double, sightings};
 use crate::coverage::Phase;
@@ -184,6 +185,7 @@ impl World {
 
     fn handle(&mut self, process: usize, input: Input, alone: bool, out: &mut Effects<Effect>) {
         self.trace.say(self.now, || format!("process {process} <- {}", short(&input)));
+        self.tell(|| What::Hears { process, input: Box::new(input.clone()) });
         self.trace.deep(&input);
         let now = self.time();
         let it = &mut self.processes[process];
@@ -220,6 +222,7 @@ impl World {
         self.trace.deep(&(entries, effects));
         if self.trace.speaks() {
             for entry in entries {
+                self.tell(|| What::Decides { process, entry: Box::new(entry.clone()) });
                 let (session, record) = (&entry.session, &entry.record);
                 self.trace.say(self.now, || format!("process {process}    {session} {}", short(record)));
             }
@@ -238,6 +241,8 @@ impl World {
         let Stage::Committing(batch) = std::mem::replace(&mut it.stage, Stage::Idle) else { return };
         let Batch { entries, effects, verdict } = batch.into_inner();
         self.trace.say(self.now, || format!("process {process} commit: {verdict:?}"));
+        let records = entries.len();
+        self.tell(|| What::Commits { process, records, verdict });
         self.trace.note(&[verdict as u64]);
         let wait = self.aims.committed(&entries);
         if verdict.is_written() {

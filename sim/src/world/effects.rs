@@ -13,6 +13,7 @@ use super::World;
 use super::agenda::Happening;
 use super::jobs::{Job, Manner};
 use super::process::{Message, Stage};
+use super::told::What;
 use super::{provider, tools};
 use crate::dice::{Roll, Stream, mix, name};
 use crate::failure::Class;
@@ -60,6 +61,7 @@ impl World {
 
     fn start_one(&mut self, process: usize, effect: Effect) {
         self.see(&Seen::Start { process, effect: &effect });
+        self.tell(|| What::Starts { process, effect: Box::new(effect.clone()) });
         match effect {
             Effect::OpenSession { session } => self.open(process, session),
             Effect::CancelOpen { session } => drop(self.processes[process].opening.remove(&session)),

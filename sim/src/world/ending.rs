@@ -95,6 +95,7 @@ impl World {
 
     pub(super) fn begin_calm(&mut self) {
         self.trace.say(self.now, || format!("calm, but for {}", self.options.broken));
+        self.tell(|| super::told::What::Calms);
         self.options = self.options.healed().into();
         self.disk.outage = None;
         self.aims.clear();

@@ -18,6 +18,8 @@ pub mod process;
 mod provider;
 mod runs;
 mod sightings;
+mod swapped;
+pub mod told;
 mod tools;
 pub mod trace;
 
@@ -43,6 +45,7 @@ pub use people::submission;
 use process::{Message, Process};
 use runs::Run;
 use sightings::Sightings;
+pub use swapped::Swap;
 use trace::{Level, Trace};
 
 /// When simulated time begins.
@@ -80,6 +83,7 @@ pub struct World {
     oracles: Shared<Oracles>,
     reference: Shared<Reference>,
     sightings: Sightings,
+    swap: Option<Swap>,
 }
 
 /// How closely a world is watched.
@@ -121,6 +125,7 @@ impl World {
             oracles: Oracles::new(&settings, watch.closely).into(),
             reference: Reference::new(&settings).into(),
             sightings: Sightings::default(),
+            swap: None,
             options: options.into(),
             settings: settings.into(),
             plan: plan.into(),
@@ -141,7 +146,7 @@ impl World {
         if !self.direct() {
             return false;
         }
-        let Some((at, what)) = self.agenda.pop() else { return true };
+        let Some((at, what)) = self.next_happening() else { return true };
         self.happen(at, what);
         true
     }
@@ -154,6 +159,7 @@ impl World {
         }
         self.events += 1;
         self.trace.note(&[self.now, self.events]);
+        self.name(&what);
         self.trace.deep(&what);
         match what {
             Happening::Act(action) => self.due(action),

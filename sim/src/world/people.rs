@@ -130,6 +130,11 @@ impl World {
     /// An asking was answered.
     pub(super) fn answered(&mut self, number: usize, reply: &Reply) {
         self.trace.say(self.now, || format!("asking {number} is answered: {}", super::trace::short(reply)));
+        let command = self.people.asks[number].command.clone();
+        self.tell(|| super::told::What::Answered {
+            command: Box::new(command),
+            reply: Box::new(reply.clone()),
+        });
         let ask = &mut self.people.asks[number];
         ask.answered = true;
         if let Some(run) = ask.run {

@@ -207,6 +207,8 @@ impl World {
     /// A run ends once, after it has said so, and with the code that its record calls for.
     fn exit_run(&mut self, number: usize, code: u8) {
         self.trace.say(self.now, || format!("run {number} exits with {code}"));
+        let prompt = self.runs[number].prompt.clone();
+        self.tell(|| super::told::What::Exits { prompt, code });
         let run = &mut self.runs[number];
         let before = run.code.replace(code);
         let (prompt, said, disturbed) = (run.prompt.clone(), run.said, run.disturbed);

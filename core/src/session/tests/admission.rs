@@ -3,7 +3,7 @@
 use crate::content::{Attachment, ErrorClass};
 use crate::prompt::{Delivery, Prompt};
 use crate::protocol::{Ended, RefusalKind, Reply};
-use crate::record::{Reason, RunStatus};
+use crate::record::{Reason, Record, RunStatus};
 use crate::rig::Rig;
 use crate::rig::words::{delivered, prompt, run};
 use crate::time::Deadline;
@@ -211,4 +211,13 @@ fn a_run_is_not_called_as_another_prompt_was_that_had_none_of_its_own() {
     rig.answer("Done.");
     let same = Prompt { run: Some(crate::ids::RunId::new("p")), ..prompt("q", "Do that.") };
     assert_eq!(refusal(&mut rig, same), RefusalKind::Conflict);
+}
+
+#[test]
+fn a_run_whose_preparation_takes_too_long_says_how_long_it_was_waited_for() {
+    let mut rig = Rig::new();
+    rig.submit(prompt("p", "Go."));
+    rig.wait(rig.settings.prepare);
+    let said = |record: &Record| matches!(record, Record::RunFinished(end) if end.message.contains(" 30 s;"));
+    assert!(rig.log.iter().any(|entry| said(&entry.record)), "{:?}", rig.log.last());
 }
