@@ -268,6 +268,7 @@ impl World {
         }
         if known {
             self.publish(process, first);
+            self.hear_asks(process, first);
             let entries: Vec<_> =
                 self.disk.log[first..].iter().map(|(_, entry)| Entry::clone(entry)).collect();
             let (machine, folds) = (&self.processes[process].machine, &self.disk.folds);

@@ -172,7 +172,7 @@ impl World {
     }
 
     fn luck_of_call(&self, session: &SessionId, call: CallId, what: u64) -> Roll {
-        let holder = self.disk.locks.get(session).map_or(0, |((process, _), _)| *process);
+        let holder = self.disk.locks.get(&session.root()).map_or(0, |((process, _), _)| *process);
         let place = u64::from(call.step.step) << 16 | u64::from(call.call) << 4 | what;
         Roll::new(self.seed, Stream::Tool, self.entity(holder, session) ^ mix(place))
     }

@@ -141,7 +141,10 @@ fn say(events: &mut Vec<(u64, ModelEvent)>, block: u32, reasoning: bool, roll: &
     }
 }
 
-const TOOLS: [(&str, &str); 6] = [
+const TOOLS: [(&str, &str); 9] = [
+    ("agent", "{\"prompt\":\"a\"}"),
+    ("agent", "{\"prompt\":\"b\"}"),
+    ("todos", "{\"todos\":[{\"content\":\"a\",\"status\":\"pending\"}]}"),
     ("ls", "{}"),
     ("view", "{\"file_path\":\"a\"}"),
     ("grep", "{\"pattern\":\"a\"}"),

@@ -51,18 +51,20 @@ fn manner(call: CallId, roll: &mut Roll, options: &Options) -> Manner {
 
 /// What a call would touch.
 pub(super) fn intent(input: &ToolInput, roll: &mut Roll) -> Intent {
-    let path = |inside| PathUse { path: "a".to_owned(), inside };
+    let path = |inside| PathUse { path: if inside { "/w/a" } else { "/out/a" }.to_owned(), inside };
+    let root = "/w".to_owned();
     let inside = roll.chance(900);
     match input {
         ToolInput::Bash(bash) => Intent {
             commands: vec![vec![bash.command.clone()]],
             complete: roll.chance(500),
+            root,
             ..Intent::default()
         },
         ToolInput::Edit(_) | ToolInput::Write(_) => {
-            Intent { writes: vec![path(inside)], complete: true, ..Intent::default() }
+            Intent { writes: vec![path(inside)], complete: true, root, ..Intent::default() }
         }
-        _ => Intent { reads: vec![path(inside)], complete: true, ..Intent::default() },
+        _ => Intent { reads: vec![path(inside)], complete: true, root, ..Intent::default() },
     }
 }
 
