@@ -21,6 +21,8 @@ pub(super) struct Story {
     pub(super) turn: Option<Turn>,
     /// Whether the conversation has become too long for the next step.
     pub(super) crowded: bool,
+    /// Whether the turn goes round in circles.
+    pub(super) circles: bool,
 }
 
 /// A prompt that has not begun.
@@ -61,7 +63,7 @@ pub(super) enum Doing {
 
 impl Story {
     pub(super) fn new(past: Past, settings: Settings) -> Self {
-        Self { settings, past, waiting: Vec::new(), turn: None, crowded: false }
+        Self { settings, past, waiting: Vec::new(), turn: None, crowded: false, circles: false }
     }
 
     pub(super) fn is_over(&self) -> bool {

@@ -135,6 +135,9 @@ impl World {
             self.answer_run(run, reply);
         }
         let ask = &self.people.asks[number];
+        if let Reply::Cancelled { runs } = reply {
+            self.staged.covered = Some(runs.clone());
+        }
         let Command::Submit { session, prompt } = &ask.command else {
             return sometimes!("cancel with nothing to cancel", if matches!(reply, Reply::Cancelled { runs } if runs.is_empty()));
         };
