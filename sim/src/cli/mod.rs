@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod replay;
 mod run;
+mod script;
 
 use std::process::ExitCode;
 
@@ -20,6 +21,7 @@ hostler-sim: every race replayed from a seed
   hostler-sim replay FILE [--last N]
   hostler-sim shrink FILE [--for 10s]
   hostler-sim explore [SCOPE]
+  hostler-sim script FILE | --all
 
 Exit codes: 0 clean, 1 usage, 2 safety, 3 liveness or reach, 4 model divergence, 5 nondeterminism.
 ";
@@ -54,7 +56,7 @@ pub fn main() -> ExitCode {
         "hashes" => check::hashes(&args),
         "replay" => replay::replay(&args),
         "shrink" => replay::shrink(&args),
-
+        "script" => script::script(&args),
         "explore" => explore(&args),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

@@ -52,7 +52,8 @@ impl Story {
     }
 
     pub(super) fn failed(&mut self, now: Timestamp, error: &CallError, fates: &mut Vec<Fate>) {
-        let too_much = matches!(&error.kind, CallErrorKind::Status { status: 400, .. });
+        let too_much =
+            matches!(&error.kind, CallErrorKind::Status { code, .. } if code.starts_with("context"));
         if too_much && self.shorten(now) {
             return;
         }
@@ -143,6 +144,7 @@ impl Story {
             FinishReason::ContentFilter => RunStatus::Error,
             _ if calls.is_empty() => RunStatus::Ok,
             _ if turn.denied >= self.settings.denied_steps => RunStatus::Denied,
+            _ if self.circles => RunStatus::Limit,
             _ => return self.step(now, fates),
         };
         self.end(now, status, fates);

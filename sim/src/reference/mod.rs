@@ -17,7 +17,7 @@ use hostler_core::ids::{PromptId, RunId, SessionId};
 use hostler_core::machine::Entry;
 use hostler_core::prompt::Prompt;
 use hostler_core::protocol::{Command, SessionChoice};
-use hostler_core::record::{CancelScope, Reason, Record, RunStatus};
+use hostler_core::record::{CancelScope, Reason, Record, RunStatus, TurnOutcome};
 use hostler_core::session::Settings;
 use hostler_core::time::Timestamp;
 use hostler_core::workspace::{Input, Opened, RunOwner};
@@ -67,6 +67,8 @@ pub struct Reference {
     fates: Vec<Fate>,
     /// The sessions whose conversation the core has found too long, just now.
     crowded: Vec<SessionId>,
+    /// The sessions whose turn the core has found to go round in circles, just now.
+    circling: Vec<SessionId>,
 }
 
 impl Reference {
@@ -79,6 +81,7 @@ impl Reference {
             places: BTreeMap::new(),
             fates: Vec::new(),
             crowded: Vec::new(),
+            circling: Vec::new(),
         }
     }
 
@@ -101,7 +104,8 @@ impl Reference {
 
     /// A process has handled that and recorded this. Fails if other things should have become of prompts.
     ///
-    /// That a conversation is long enough to be summed up is taken from the records: it is a matter of counting bytes.
+    /// That a conversation is long enough to be summed up is taken from the records, and that a turn goes round in circles:
+    /// these are matters of counting bytes and of comparing results, and other oracles judge them.
     pub fn input(
         &mut self,
         process: usize,
@@ -110,9 +114,17 @@ impl Reference {
         records: &[Entry],
     ) -> Result<(), String> {
         let sums_up = |entry: &&Entry| matches!(entry.record, Record::SummaryStarted { .. });
+        let circles = |entry: &&Entry| match &entry.record {
+            Record::TurnFinished { outcome, .. } => {
+                matches!(outcome, TurnOutcome::Limited(Reason::Repetition, _))
+            }
+            _ => false,
+        };
         self.crowded = records.iter().filter(sums_up).map(|entry| family::plain(&entry.session)).collect();
+        self.circling = records.iter().filter(circles).map(|entry| family::plain(&entry.session)).collect();
         self.follow(process, now, input);
         self.crowded.clear();
+        self.circling.clear();
         self.compare(records)
     }
 
@@ -326,6 +338,7 @@ impl Reference {
     ) {
         if let Some(Place::Open(story)) = self.places.get_mut(&(process, session.clone())) {
             story.crowded = self.crowded.contains(session);
+            story.circles = self.circling.contains(session);
             what(story, &mut self.fates);
         }
         self.carry(process, now, session);

@@ -26,6 +26,8 @@ pub(super) struct Story {
     pub(super) is_agent: bool,
     /// What it has for other sessions.
     pub(super) words: Vec<Word>,
+    /// Whether the turn goes round in circles.
+    pub(super) circles: bool,
 }
 
 /// A prompt that has not begun.
@@ -69,7 +71,8 @@ pub(super) enum Doing {
 impl Story {
     pub(super) fn new(past: Past, settings: Settings) -> Self {
         let (waiting, words) = (Vec::new(), Vec::new());
-        Self { settings, past, waiting, turn: None, crowded: false, is_agent: false, words }
+        let (turn, crowded, circles, is_agent) = (None, false, false, false);
+        Self { settings, past, waiting, turn, crowded, circles, is_agent, words }
     }
 
     pub(super) fn is_over(&self) -> bool {

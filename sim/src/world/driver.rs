@@ -187,7 +187,7 @@ impl World {
         self.trace.deep(&input);
         let now = self.time();
         let it = &mut self.processes[process];
-        self.coverage.input(&input, &it.machine, &it.locks);
+        self.coverage.input(now, &input, &it.machine, &it.locks);
         let (cancel, outcome) = (sightings::is_cancel(&input), sightings::is_outcome(&input));
         let phase = match &input {
             Input::Request { command: Command::Cancel { session, .. }, .. } => {
@@ -239,7 +239,7 @@ impl World {
         let Batch { entries, effects, verdict } = batch.into_inner();
         self.trace.say(self.now, || format!("process {process} commit: {verdict:?}"));
         self.trace.note(&[verdict as u64]);
-        let wait = self.aims.committed(&entries);
+        let wait = self.aims.committed(&entries) | self.staged.committed(&entries);
         if verdict.is_written() {
             self.write(process, entries, verdict == Verdict::Done);
         }

@@ -18,6 +18,7 @@ pub mod process;
 mod provider;
 mod runs;
 mod sightings;
+pub mod staged;
 mod tools;
 pub mod trace;
 
@@ -43,6 +44,7 @@ pub use people::submission;
 use process::{Message, Process};
 use runs::Run;
 use sightings::Sightings;
+use staged::Staged;
 use trace::{Level, Trace};
 
 /// When simulated time begins.
@@ -80,6 +82,7 @@ pub struct World {
     oracles: Shared<Oracles>,
     reference: Shared<Reference>,
     sightings: Sightings,
+    staged: Shared<Staged>,
 }
 
 /// How closely a world is watched.
@@ -121,6 +124,7 @@ impl World {
             oracles: Oracles::new(&settings, watch.closely).into(),
             reference: Reference::new(&settings).into(),
             sightings: Sightings::default(),
+            staged: Shared::default(),
             options: options.into(),
             settings: settings.into(),
             plan: plan.into(),
@@ -174,13 +178,17 @@ impl World {
         self.trace.close();
     }
 
+    /// The process in which something happens; none if it happens outside.
+    fn place(&self, what: &Happening) -> Option<usize> {
+        match what {
+            Happening::Hear(run) | Happening::Alarm(run, _) => Some(self.runs[*run].process),
+            other => other.process(),
+        }
+    }
+
     /// Until when what was to happen cannot, because its process is suspended.
     fn suspended(&self, what: &Happening) -> Option<u64> {
-        let process = match what {
-            Happening::Hear(run) | Happening::Alarm(run, _) => self.runs[*run].process,
-            other => other.process()?,
-        };
-        let until = self.processes.get(process)?.suspended;
+        let until = self.processes.get(self.place(what)?)?.suspended;
         (until > self.now).then_some(until)
     }
 

@@ -169,6 +169,9 @@ impl World {
             self.answer_run(run, reply);
         }
         let ask = &self.people.asks[number];
+        if let Reply::Cancelled { runs } = reply {
+            self.staged.covered = Some(runs.clone());
+        }
         if let Reply::Answered { resolved } = reply {
             sometimes!("permission answered", if *resolved);
             return sometimes!("permission answered too late", if !*resolved);

@@ -8,6 +8,7 @@ use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
 use hostler_core::session::Input;
 
 use super::jobs::Manner;
+use super::staged::StagedAnswer;
 use crate::dice::Roll;
 use crate::options::Options;
 
@@ -49,6 +50,12 @@ pub(super) fn answer(attempt: AttemptId, roll: &mut Roll, options: &Options) -> 
     });
     let script = events.into_iter().map(|(at, event)| (at, input(attempt, event))).collect();
     Answer { script, endless, manner: Manner::Silent(late) }
+}
+
+/// What a script has laid down.
+pub(super) fn staged(attempt: AttemptId, staged: StagedAnswer) -> Answer {
+    let script = staged.events.into_iter().map(|(at, event)| (at, input(attempt, event))).collect();
+    Answer { script, endless: None, manner: Manner::Silent(staged.late) }
 }
 
 /// One word, in the first step one call if there are any, and the end.
