@@ -140,7 +140,11 @@ impl Session<'_> {
         let command = Command::Submit { session: SessionChoice::New { id: id() }, prompt };
         self.happens(Input::Request { id: RequestId(u64::from(number)), command, taken: None })?;
         if number == 1 {
-            self.happens(Input::SessionOpened { session: id(), opened: Opened::Ready(None), children: Vec::new() })?;
+            self.happens(Input::SessionOpened {
+                session: id(),
+                opened: Opened::Ready(None),
+                children: Vec::new(),
+            })?;
         }
         let found = Preparation {
             model: ModelRef { provider: "p".to_owned(), model: "m".to_owned() },
@@ -148,6 +152,7 @@ impl Session<'_> {
             tools: Vec::new(),
             context_window: None,
             prices: None,
+            notices: Vec::new(),
             renewable: false,
         };
         let input = session::Input::Prepared { prompt: name, result: Box::new(Ok(found)) };

@@ -74,6 +74,17 @@ pub const MARKS: &[&str] = &[
     "quiet with something broken",
     "prompt after the storm answered",
     "prompt after the storm refused",
+    "permission answered",
+    "permission answered too late",
+    "permission withdrawn",
+    "permission asked for a sub-agent",
+    "permission given by an earlier grant",
+    "turn ended by a person's no",
+    "sub-agent done",
+    "sub-agent failed",
+    "sub-agent stopped",
+    "sub-agent interrupted by a crash",
+    "list of what is to be done changed",
 ];
 
 /// The number of a mark, found while compiling.

@@ -173,6 +173,8 @@ options! {
     planted,
     /// Whether answers are as short as they can be: 0 no, 1 yes, 2 also if they fill the conversation.
     short,
+    /// Whether a script says what happens, and asks of requests afterwards.
+    staged,
     /// What stays broken for ever at the end: 0 nothing, 1 provider, 2 tools, 3 disk, 4 preparing.
     broken,
     /// After how many events the faults stop.

@@ -2,7 +2,9 @@
 
 use hostler_core::content::{ToolOutcome, ToolStatus, Usage};
 use hostler_core::ids::{CallId, ClientId, PromptId, RunId, SessionId, StepId, TurnId};
-use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent, ModelRef, Preparation, ToolSpec};
+use hostler_core::model::{
+    CallError, CallErrorKind, FinishReason, ModelEvent, ModelRef, Preparation, ToolSpec,
+};
 use hostler_core::prompt::{Delivery, PermissionMode, Prompt, Terms};
 use hostler_core::protocol::{Command, SessionChoice};
 use hostler_core::record::{CancelScope, Reason};

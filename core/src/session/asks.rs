@@ -136,7 +136,9 @@ impl Session {
             *whose = Some(session.clone());
         }
         self.record(now, record, out);
-        out.crossings.push(Crossing::Decided { child: session, call, decided: Box::new(decided) });
+        // What is granted is kept here alone, and asked for here.
+        let decided = Box::new(Decided { grants: Vec::new(), ..decided });
+        out.crossings.push(Crossing::Decided { child: session, call, decided });
     }
 
     /// A call of this session may run or may not. Whoever calls this sees to what runs next.

@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod replay;
 mod run;
+mod script;
 
 use std::process::ExitCode;
 
@@ -21,6 +22,7 @@ hostler-sim: every race replayed from a seed
   hostler-sim shrink FILE [--for 10s]
   hostler-sim timeline FILE | --seed S [--events E] [--last N] [-o OUT.html]
   hostler-sim explore [SCOPE]
+  hostler-sim script FILE | --all
 
 Exit codes: 0 clean, 1 usage, 2 safety, 3 liveness or reach, 4 model divergence, 5 nondeterminism.
 ";
@@ -56,6 +58,7 @@ pub fn main() -> ExitCode {
         "replay" => replay::replay(&args),
         "shrink" => replay::shrink(&args),
         "timeline" => replay::timeline(&args),
+        "script" => script::script(&args),
         "explore" => explore(&args),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

@@ -9,6 +9,7 @@ use hostler_core::time::Timestamp;
 
 use super::Fate;
 use super::answers::Block;
+use super::family::Word;
 use super::past::Past;
 use super::tools::Call;
 
@@ -21,6 +22,10 @@ pub(super) struct Story {
     pub(super) turn: Option<Turn>,
     /// What is a matter of counting, and read from the records.
     pub(super) read: Read,
+    /// Whether it is a sub-agent's.
+    pub(super) is_agent: bool,
+    /// What it has for other sessions.
+    pub(super) words: Vec<Word>,
 }
 
 /// What the reference does not work out by itself, because it is a matter of counting bytes or of each call's clock.
@@ -34,6 +39,8 @@ pub(super) struct Read {
     pub(super) spent: bool,
     /// The calls that were waited for too long.
     pub(super) late: Vec<CallId>,
+    /// Whether the turn goes round in circles.
+    pub(super) circles: bool,
 }
 
 /// A prompt that has not begun.
@@ -60,6 +67,8 @@ pub(super) struct Turn {
     pub(super) summary: Option<u32>,
     /// How many summaries in a row have left the conversation too long.
     pub(super) crowded: u32,
+    /// Whether a person has said no to one of its calls.
+    pub(super) stopped: bool,
     /// By when its tools must have ended, once it is cancelled, and how it ends then.
     pub(super) settle: Option<(Timestamp, RunStatus)>,
 }
@@ -76,7 +85,8 @@ pub(super) enum Doing {
 
 impl Story {
     pub(super) fn new(past: Past, settings: Settings) -> Self {
-        Self { settings, past, waiting: Vec::new(), turn: None, read: Read::default() }
+        let (waiting, words) = (Vec::new(), Vec::new());
+        Self { settings, past, waiting, turn: None, read: Read::default(), is_agent: false, words }
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -90,11 +100,15 @@ impl Story {
     /// Whoever had the session before is gone.
     pub(super) fn recover(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
         let in_turn = self.past.turn.take().unwrap_or_default();
+        self.withdraw(|_| true, fates);
         self.past.spoken |= self.past.streamed && !in_turn.is_empty() && !self.past.summing;
-        fates.extend(in_turn.iter().map(|prompt| Fate::Ends(prompt.clone(), RunStatus::Error)));
+        let ends =
+            in_turn.iter().map(|prompt| Fate::Ends(super::family::plain_prompt(prompt), RunStatus::Error));
+        fates.extend(ends);
         let open = std::mem::take(&mut self.past.open);
         for open in open.into_iter().filter(|open| !in_turn.contains(&open.prompt.id)) {
-            if self.settings.serving && now.since(open.accepted) < self.settings.restart_age {
+            if self.settings.serving && !self.is_agent && now.since(open.accepted) < self.settings.restart_age
+            {
                 self.wait(now, open.prompt, open.queued);
             } else {
                 fates.push(Fate::Returns(open.prompt.id));
@@ -142,12 +156,20 @@ impl Story {
         }
     }
 
+    /// A sub-agent begins with its task.
+    pub(super) fn begin_task(&mut self, now: Timestamp, prompt: Prompt, fates: &mut Vec<Fate>) {
+        fates.push(Fate::Begins(prompt.id.clone()));
+        self.past.begin();
+        self.begin(now, prompt, fates);
+    }
+
     fn begin(&mut self, now: Timestamp, prompt: Prompt, fates: &mut Vec<Fate>) {
         let step = StepId { turn: TurnId(self.past.turns), step: 0 };
         let attempt = AttemptId { step, attempt: 0 };
         let doing = Doing::Waiting(now);
-        let (prompts, summary, settle) = (vec![prompt], None, None);
-        self.turn = Some(Turn { prompts, attempt, doing, denied: 0, steps: 0, summary, crowded: 0, settle });
+        let (prompts, summary, settle, stopped) = (vec![prompt], None, None, false);
+        let (denied, steps, crowded) = (0, 0, 0);
+        self.turn = Some(Turn { prompts, attempt, doing, denied, steps, summary, crowded, stopped, settle });
         self.step(now, fates);
     }
 
@@ -165,7 +187,7 @@ impl Story {
         self.waiting = staying;
         for joined in joining {
             fates.push(Fate::Joins(joined.prompt.id.clone()));
-            self.past.asked.push(turn.attempt.step.turn.0);
+            self.past.prompted.push(turn.attempt.step.turn.0);
             turn.prompts.push(joined.prompt);
         }
         self.begin_step(now);
@@ -209,6 +231,9 @@ impl Story {
         }
         let stays = self.settings.serving || turn.prompts.first().is_some_and(|prompt| prompt.terms.stays);
         fates.extend(turn.prompts.into_iter().map(|prompt| Fate::Ends(prompt.id, status)));
+        if self.is_agent {
+            self.words.push(Word::Ended);
+        }
         if status == RunStatus::Ok && stays && self.read.crowded && self.waiting.is_empty() {
             self.sum_up_ahead(now);
         }
@@ -228,6 +253,7 @@ impl Story {
             steps: 0,
             summary: None,
             crowded: 0,
+            stopped: false,
             settle: None,
         });
         self.next_turn(now, true);
@@ -293,12 +319,11 @@ impl Story {
         let settle = now.plus(self.settings.settle);
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.settle.is_none()) else { return };
         turn.settle = Some((settle, status));
+        self.withdraw(|_| true, fates);
+        let Some(turn) = self.turn.as_mut() else { return };
         match &mut turn.doing {
-            Doing::Running(calls, _) => {
-                calls
-                    .iter_mut()
-                    .filter(|(_, call)| *call == Call::Waits)
-                    .for_each(|(_, call)| *call = Call::Over);
+            Doing::Running(..) => {
+                self.stop_calls();
                 self.after_tools(now, fates);
             }
             Doing::Asking { .. } | Doing::Waiting(_) => self.end(now, status, fates),

@@ -183,11 +183,11 @@ fn hears(process: usize, input: &Input) -> Words {
         Input::SessionHeld { session, .. } => {
             words(Lane::Disk, "says", format!("session {session} is locked by another process")).with(input)
         }
-        Input::SessionOpened { session, opened: Opened::Ready(_) } => {
+        Input::SessionOpened { session, opened: Opened::Ready(_), .. } => {
             words(Lane::Disk, "says", format!("the lock of session {session} is taken and its log read"))
                 .with(input)
         }
-        Input::SessionOpened { session, opened: Opened::Failed(why) } => {
+        Input::SessionOpened { session, opened: Opened::Failed(why), .. } => {
             words(Lane::Disk, "bad", format!("session {session} cannot be opened: {why}"))
         }
         Input::Session { input, .. } => said(own, input),
@@ -226,6 +226,9 @@ fn said(own: Lane, input: &Said) -> Words {
         Said::Submit { .. } => (own, "hears", "a prompt reaches the session".to_owned()),
         Said::Cancel { .. } => (own, "hears", "a cancel reaches the session".to_owned()),
         Said::ClearQueue { .. } => (own, "hears", "clearing the queue reaches the session".to_owned()),
+        Said::Answer { .. } => (own, "hears", "an answer about a call reaches the session".to_owned()),
+        Said::Rename { .. } => (own, "hears", "a title reaches the session".to_owned()),
+        Said::Title { event } => model("the title", event),
         Said::Tick => (own, "hears", "a deadline has passed".to_owned()),
     };
     words(lane, kind, title).with(input)
@@ -259,6 +262,10 @@ pub(crate) fn asked(command: &Command) -> String {
             format!("cancel run {run} in {session}")
         }
         Command::ClearQueue { session } => format!("clear the queue of {session}"),
+        Command::Rename { session, title } => format!("call {session} {title:?}"),
+        Command::Answer { ask, answer, .. } => {
+            format!("answer {answer:?} about call {} of {}", ask.call, ask.session)
+        }
     }
 }
 
@@ -307,7 +314,18 @@ fn decides(entry: &Entry) -> Words {
             "everything in the session is cancelled".to_owned()
         }
         Record::CancelAccepted { scope: CancelScope::Run(run), .. } => format!("run {run} is cancelled"),
-        Record::TurnFinished { turn, outcome } => format!("turn {turn} is over: {}", variant(outcome)),
+        Record::TitleChanged { title, .. } => format!("it is called {title:?}"),
+        Record::PermissionAsked { session, call, .. } => {
+            format!("people are asked whether call {call} of {session} may run")
+        }
+        Record::PermissionWithdrawn { session, call } => {
+            format!("nobody needs to answer about call {call} of {session} any more")
+        }
+        Record::SubAgentFinished { call, status, .. } => {
+            format!("the sub-agent of call {call} has ended: {status:?}")
+        }
+        Record::TodosChanged { todos } => format!("{} things are to be done", todos.len()),
+        Record::TurnFinished { turn, outcome, .. } => format!("turn {turn} is over: {}", variant(outcome)),
         Record::RunFinished(end) => {
             format!("run {} of prompt {} ends: {:?}", end.run, end.prompt, end.status)
         }
@@ -374,6 +392,9 @@ fn starts_for(Owned { effect, .. }: &Owned) -> Option<Words> {
         Ask::InspectCall { call, .. } => (Lane::Tools, format!("call {call} is going to be looked at")),
         Ask::RunTool { call, .. } => (Lane::Tools, format!("call {call} starts running")),
         Ask::CancelTool { call } => (Lane::Tools, format!("call {call} is told to stop")),
+        Ask::MakeTitle { .. } => (Lane::Provider, "the model is asked for a title".to_owned()),
+        Ask::CancelTitle => (Lane::Provider, "the model is told to stop (title)".to_owned()),
+        Ask::KeepRules { .. } => (Lane::Disk, "what was granted for always is kept".to_owned()),
         Ask::Reply { .. } => return None,
     };
     Some(words(lane, "does", title).with(effect))
@@ -387,7 +408,10 @@ fn answered(command: &Command, reply: &Reply) -> Words {
         Reply::Cancelled { runs } => format!("{} runs are cancelled", runs.len()),
         Reply::Cleared { prompts } => format!("{} prompts go back", prompts.len()),
         Reply::Refused(refusal) => format!("refused: {}", refusal.message),
-        Reply::Sessions(_) | Reply::Session(_) | Reply::Transcript(_) | Reply::Runs(_) => {
+        Reply::Answered { resolved: true } => "that answer counts".to_owned(),
+        Reply::Answered { resolved: false } => "somebody else has answered, or nobody needs to".to_owned(),
+        Reply::Renamed => "it is called so".to_owned(),
+        Reply::Sessions(_) | Reply::Session(_) | Reply::Transcript(_) | Reply::Runs(_) | Reply::Asks(_) => {
             "what there is".to_owned()
         }
     };

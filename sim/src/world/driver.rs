@@ -189,7 +189,7 @@ impl World {
         self.trace.deep(&input);
         let now = self.time();
         let it = &mut self.processes[process];
-        self.coverage.input(&input, &it.machine, &it.locks);
+        self.coverage.input(now, &input, &it.machine, &it.locks);
         let (cancel, outcome) = (sightings::is_cancel(&input), sightings::is_outcome(&input));
         let phase = match &input {
             Input::Request { command: Command::Cancel { session, .. }, .. } => {
@@ -244,7 +244,7 @@ impl World {
         let records = entries.len();
         self.tell(|| What::Commits { process, records, verdict });
         self.trace.note(&[verdict as u64]);
-        let wait = self.aims.committed(&entries);
+        let wait = self.aims.committed(&entries) | self.staged.committed(&entries);
         if verdict.is_written() {
             self.write(process, entries, verdict == Verdict::Done);
         }
@@ -273,6 +273,7 @@ impl World {
         }
         if known {
             self.publish(process, first);
+            self.hear_asks(process, first);
             let entries: Vec<_> =
                 self.disk.log[first..].iter().map(|(_, entry)| Entry::clone(entry)).collect();
             let (machine, folds) = (&self.processes[process].machine, &self.disk.folds);

@@ -132,7 +132,8 @@ impl World {
         self.fail(Class::Liveness, "quiet", format!("{why}: {}", states.join("; ")));
     }
 
-    fn is_quiet(&self) -> bool {
+    /// Whether nothing is under way and nobody is about to do anything.
+    pub fn is_quiet(&self) -> bool {
         self.processes.iter().all(|it| it.is_quiet())
             && !self.agenda.iter().any(|what| {
                 matches!(

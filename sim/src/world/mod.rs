@@ -18,6 +18,7 @@ pub mod process;
 mod provider;
 mod runs;
 mod sightings;
+pub mod staged;
 mod swapped;
 pub mod told;
 mod tools;
@@ -45,6 +46,7 @@ pub use people::submission;
 use process::{Message, Process};
 use runs::Run;
 use sightings::Sightings;
+use staged::Staged;
 pub use swapped::Swap;
 use trace::{Level, Trace};
 
@@ -84,6 +86,7 @@ pub struct World {
     reference: Shared<Reference>,
     sightings: Sightings,
     swap: Option<Swap>,
+    staged: Shared<Staged>,
 }
 
 /// How closely a world is watched.
@@ -126,6 +129,7 @@ impl World {
             reference: Reference::new(&settings).into(),
             sightings: Sightings::default(),
             swap: None,
+            staged: Shared::default(),
             options: options.into(),
             settings: settings.into(),
             plan: plan.into(),
@@ -180,13 +184,17 @@ impl World {
         self.trace.close();
     }
 
+    /// The process in which something happens; none if it happens outside.
+    fn place(&self, what: &Happening) -> Option<usize> {
+        match what {
+            Happening::Hear(run) | Happening::Alarm(run, _) => Some(self.runs[*run].process),
+            other => other.process(),
+        }
+    }
+
     /// Until when what was to happen cannot, because its process is suspended.
     fn suspended(&self, what: &Happening) -> Option<u64> {
-        let process = match what {
-            Happening::Hear(run) | Happening::Alarm(run, _) => self.runs[*run].process,
-            other => other.process()?,
-        };
-        let until = self.processes.get(process)?.suspended;
+        let until = self.processes.get(self.place(what)?)?.suspended;
         (until > self.now).then_some(until)
     }
 

@@ -8,6 +8,7 @@ use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
 use hostler_core::session::Input;
 
 use super::jobs::Manner;
+use super::staged::StagedAnswer;
 use crate::dice::Roll;
 use crate::options::Options;
 
@@ -49,6 +50,12 @@ pub(super) fn answer(attempt: AttemptId, roll: &mut Roll, options: &Options) -> 
     });
     let script = events.into_iter().map(|(at, event)| (at, input(attempt, event))).collect();
     Answer { script, endless, manner: Manner::Silent(late) }
+}
+
+/// What a script has laid down.
+pub(super) fn staged(attempt: AttemptId, staged: StagedAnswer) -> Answer {
+    let script = staged.events.into_iter().map(|(at, event)| (at, input(attempt, event))).collect();
+    Answer { script, endless: None, manner: Manner::Silent(staged.late) }
 }
 
 /// One word, in the first step one call if there are any, and the end.
@@ -141,7 +148,10 @@ fn say(events: &mut Vec<(u64, ModelEvent)>, block: u32, reasoning: bool, roll: &
     }
 }
 
-const TOOLS: [(&str, &str); 6] = [
+const TOOLS: [(&str, &str); 9] = [
+    ("agent", "{\"prompt\":\"a\"}"),
+    ("agent", "{\"prompt\":\"b\"}"),
+    ("todos", "{\"todos\":[{\"content\":\"a\",\"status\":\"pending\"}]}"),
     ("ls", "{}"),
     ("view", "{\"file_path\":\"a\"}"),
     ("grep", "{\"pattern\":\"a\"}"),

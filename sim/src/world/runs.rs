@@ -43,6 +43,11 @@ impl Run {
         self.look == look
     }
 
+    /// With what code it has ended.
+    pub(super) fn code(&self) -> Option<u8> {
+        self.code
+    }
+
     /// The prompt that it is about.
     pub(super) fn prompt(&self) -> &PromptId {
         &self.prompt

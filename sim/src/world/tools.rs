@@ -9,6 +9,7 @@ use hostler_core::session::Input;
 use hostler_core::tools::{Intent, PathUse, ToolInput};
 
 use super::jobs::Manner;
+use super::staged::{StagedPreparation, StagedTool};
 use crate::dice::Roll;
 use crate::options::Options;
 
@@ -49,20 +50,31 @@ fn manner(call: CallId, roll: &mut Roll, options: &Options) -> Manner {
     }
 }
 
+/// What a script has laid down for a tool.
+pub(super) fn staged_tool(call: CallId, staged: StagedTool) -> (VecDeque<(u64, Input)>, Manner) {
+    let (status, text) =
+        if staged.fails { (ToolStatus::Error, "It failed.") } else { (ToolStatus::Ok, "It is done.") };
+    let finished = Input::ToolFinished { call, outcome: ToolOutcome::text(status, text) };
+    let manner = if staged.deaf { Manner::Deaf } else { Manner::Reports(call, 0) };
+    (VecDeque::from([(staged.after, finished)]), manner)
+}
+
 /// What a call would touch.
 pub(super) fn intent(input: &ToolInput, roll: &mut Roll) -> Intent {
-    let path = |inside| PathUse { path: "a".to_owned(), inside };
+    let path = |inside| PathUse { path: if inside { "/w/a" } else { "/out/a" }.to_owned(), inside };
+    let root = "/w".to_owned();
     let inside = roll.chance(900);
     match input {
         ToolInput::Bash(bash) => Intent {
             commands: vec![vec![bash.command.clone()]],
             complete: roll.chance(500),
+            root,
             ..Intent::default()
         },
         ToolInput::Edit(_) | ToolInput::Write(_) => {
-            Intent { writes: vec![path(inside)], complete: true, ..Intent::default() }
+            Intent { writes: vec![path(inside)], complete: true, root, ..Intent::default() }
         }
-        _ => Intent { reads: vec![path(inside)], complete: true, ..Intent::default() },
+        _ => Intent { reads: vec![path(inside)], complete: true, root, ..Intent::default() },
     }
 }
 
@@ -78,9 +90,16 @@ pub(super) fn preparation(prompt: PromptId, roll: &mut Roll, options: &Options) 
     let late = options.prepare.saturating_sub(1) + roll.below(3);
     let soon = options.delay(roll, 30);
     let failed = roll.chance(options.prepare_fail);
-    let model = ModelRef { provider: "sim".to_owned(), model: roll.pick(&["one", "one", "two"]).to_owned() };
+    let result = prepared(roll.pick(&["one", "one", "two"]), failed, options);
+    let hangs = roll.chance(options.prepare_hang);
+    let outcome = (if slow { late } else { soon }, Input::Prepared { prompt, result });
+    if hangs { VecDeque::new() } else { VecDeque::from([outcome]) }
+}
+
+fn prepared(model: &str, failed: bool, options: &Options) -> Box<Result<Preparation, ErrorInfo>> {
+    let error = ErrorInfo::new(ErrorClass::NoProvider, "There is no provider.");
     let found = Preparation {
-        model,
+        model: ModelRef { provider: "sim".to_owned(), model: model.to_owned() },
         system: "You are simulated.".to_owned(),
         tools: offered(),
         context_window: (options.window > 0).then_some(options.window),
@@ -88,9 +107,15 @@ pub(super) fn preparation(prompt: PromptId, roll: &mut Roll, options: &Options) 
         notices: Vec::new(),
         renewable: false,
     };
-    let error = ErrorInfo::new(ErrorClass::NoProvider, "There is no provider.");
-    let result = Box::new(if failed { Err(error) } else { Ok(found) });
-    let hangs = roll.chance(options.prepare_hang);
-    let outcome = (if slow { late } else { soon }, Input::Prepared { prompt, result });
-    if hangs { VecDeque::new() } else { VecDeque::from([outcome]) }
+    Box::new(if failed { Err(error) } else { Ok(found) })
+}
+
+/// What a script has laid down for a preparation.
+pub(super) fn staged_preparation(
+    prompt: PromptId,
+    staged: StagedPreparation,
+    options: &Options,
+) -> VecDeque<(u64, Input)> {
+    let outcome = Input::Prepared { prompt, result: prepared("one", staged.fails, options) };
+    staged.after.map(|after| (after, outcome)).into_iter().collect()
 }
