@@ -246,8 +246,8 @@ const IMPOSSIBLE: &[Impossible] = &[
     },
     Impossible {
         phases: &[2],
-        kinds: &[23, 24],
-        why: "no attempt has failed since the last one began, and nothing was cancelled",
+        kinds: &[18, 23, 24],
+        why: "the first words are recorded at once, no attempt has failed since the last one began, and nothing was cancelled",
     },
     Impossible {
         phases: &[3],
@@ -269,7 +269,11 @@ const IMPOSSIBLE: &[Impossible] = &[
         kinds: &[18, 20, 21, 22, 23],
         why: "a cancel ends the answer at once, and no other attempt is made",
     },
-    Impossible { phases: &[7], kinds: &[24], why: "a cancelled summary has no tools to wait for, and is over at once" },
+    Impossible {
+        phases: &[7],
+        kinds: &[24],
+        why: "a cancelled summary has no tools to wait for, and is over at once",
+    },
 ];
 
 /// What an input is called in the matrix; nothing if time has passed.

@@ -15,7 +15,8 @@ use hostler_sim::world::trace::Level;
 
 #[test]
 fn the_first_seeds_are_clean() {
-    let report = run(Order { from: 1, seeds: 400, jobs: 2, events: 600, time: None, all: false });
+    let report =
+        run(Order { from: 1, seeds: 400, jobs: 2, events: 600, time: None, all: false, closely: 16 });
     assert_eq!(report.failure, None);
     assert_eq!(report.seeds, 400);
     assert!(report.marks.count() > 40, "never: {:?}", report.marks.missing());

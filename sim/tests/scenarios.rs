@@ -47,7 +47,8 @@ fn what_is_not_so_is_noticed() {
 
 #[test]
 fn a_script_that_expects_nothing_or_sets_what_there_is_not_is_refused() {
-    for text in ["submit p0\ndrain", "set nonsense 1\nexpect quiet", "submit p0\nset window 1\nexpect quiet"] {
+    for text in ["submit p0\ndrain", "set nonsense 1\nexpect quiet", "submit p0\nset window 1\nexpect quiet"]
+    {
         assert!(Script::read(text).is_err(), "{text}");
     }
 }

@@ -19,7 +19,8 @@ pub(super) fn script(args: &Args) -> Ending {
     let mut wrong = 0;
     for path in &paths {
         let text = std::fs::read_to_string(path);
-        let text = text.map_err(|error| Stop::Usage(format!("{} cannot be read ({error})", path.display())))?;
+        let text =
+            text.map_err(|error| Stop::Usage(format!("{} cannot be read ({error})", path.display())))?;
         let ran = Script::read(&text).and_then(|script| script.run());
         wrong += usize::from(tell(path, ran, args.all()));
     }

@@ -54,7 +54,8 @@ impl Story {
     }
 
     pub(super) fn failed(&mut self, now: Timestamp, error: &CallError, fates: &mut Vec<Fate>) {
-        let too_much = matches!(&error.kind, CallErrorKind::Status { code, .. } if code.starts_with("context"));
+        let too_much =
+            matches!(&error.kind, CallErrorKind::Status { code, .. } if code.starts_with("context"));
         if too_much && self.shorten(now) {
             return;
         }

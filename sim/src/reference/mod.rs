@@ -105,7 +105,9 @@ impl Reference {
     ) -> Result<(), String> {
         let sums_up = |entry: &&Entry| matches!(entry.record, Record::SummaryStarted { .. });
         let circles = |entry: &&Entry| match &entry.record {
-            Record::TurnFinished { outcome, .. } => matches!(outcome, TurnOutcome::Limited(Reason::Repetition, _)),
+            Record::TurnFinished { outcome, .. } => {
+                matches!(outcome, TurnOutcome::Limited(Reason::Repetition, _))
+            }
             _ => false,
         };
         self.crowded = records.iter().filter(sums_up).map(|entry| entry.session.clone()).collect();

@@ -214,7 +214,16 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        for line in ["", "dance", "submit x", "submit p1 wildly", "until Nonsense", "expect p1 happy", "drain now", "tool"] {
+        for line in [
+            "",
+            "dance",
+            "submit x",
+            "submit p1 wildly",
+            "until Nonsense",
+            "expect p1 happy",
+            "drain now",
+            "tool",
+        ] {
             assert_eq!(read(line).is_err(), line != "tool", "{line}");
         }
     }

@@ -113,9 +113,12 @@ impl World {
 
     /// Lets the next thing happen outside of the processes that are held. Returns whether there was one.
     pub fn next(&mut self, held: &[usize], until: u64) -> bool {
-        let free = |what: &Happening, world: &World| world.place(what).is_none_or(|process| !held.contains(&process));
+        let free = |what: &Happening, world: &World| {
+            world.place(what).is_none_or(|process| !held.contains(&process))
+        };
         let choices = self.choices();
-        let next = choices.into_iter().filter(|choice| choice.at.max(self.now) <= until && free(&choice.what, self));
+        let next =
+            choices.into_iter().filter(|choice| choice.at.max(self.now) <= until && free(&choice.what, self));
         let Some(next) = next.min_by_key(|choice| (choice.at, choice.order)) else { return false };
         self.choose(next);
         true
