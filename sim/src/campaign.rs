@@ -112,6 +112,8 @@ pub struct Order {
     pub time: Option<Duration>,
     /// Whether it goes on after a failure.
     pub all: bool,
+    /// Every how-manieth record the costly oracles look closely; never if 0.
+    pub closely: u64,
 }
 
 /// What a campaign has found.
@@ -164,7 +166,8 @@ pub fn run(order: Order) -> Report {
                     if nth >= order.seeds {
                         return;
                     }
-                    let outcome = run_seed(order.from + nth, order.events, MANY);
+                    let watch = Watch { closely: order.closely, ..MANY };
+                    let outcome = run_seed(order.from + nth, order.events, watch);
                     if outcome.failure.is_some() && !order.all {
                         stop.store(true, Ordering::Relaxed);
                     }

@@ -261,8 +261,8 @@ const IMPOSSIBLE: &[Impossible] = &[
     },
     Impossible {
         phases: &[2],
-        kinds: &[23, 24],
-        why: "no attempt has failed since the last one began, and nothing was cancelled",
+        kinds: &[18, 23, 24],
+        why: "the first words are recorded at once, no attempt has failed since the last one began, and nothing was cancelled",
     },
     Impossible {
         phases: &[3],

@@ -110,6 +110,8 @@ options! {
     signals,
     /// How often a prompt comes from a `hostler run`.
     headless,
+    /// How often a process that starts finds its clock put back.
+    clock_back,
     /// How often people who were refused or left without an answer submit again.
     come_back,
     /// Slow to connect or to begin.
@@ -134,6 +136,8 @@ options! {
     provider_finish,
     /// Says nothing of its usage.
     usage_missing,
+    /// Makes the same call over and over.
+    provider_circle,
     /// Calls a tool that there is not.
     call_unknown,
     /// Calls a tool with arguments that do not fit.
@@ -146,6 +150,8 @@ options! {
     tool_hang,
     /// Does not listen to a cancel.
     tool_deaf,
+    /// Takes seconds, and says something now and then.
+    tool_long,
     /// Takes its time to end after a cancel.
     tool_slow,
     /// Says much.
@@ -203,7 +209,7 @@ impl Options {
             processes: roll.pick(&[1, 2, 2]),
             serving: roll.below(2),
             sessions: roll.pick(&[1, 1, 2, 3]),
-            actions: roll.between(3, 40),
+            actions: roll.between(3, 40) * roll.pick(&[1, 4, 8, 24]),
             span: roll.pick(&[500, 5_000, 60_000, 600_000]),
             aimed: roll.pick(&[0, 300, 700, 900]),
             batch: roll.pick(&[1, 2, 5, 256]),
@@ -245,11 +251,17 @@ impl Options {
         self.senseless = roll.pick(&[0, 0, 0, 60]);
         self.suspends = roll.pick(&[0, 0, 60]);
         self.signals = roll.pick(&[0, 0, 100, 250]);
-        self.headless = roll.pick(&[0, 300, 800]);
+        // Each run takes in everything that happens in its process, so that many of them leave room for little else.
+        self.headless = roll.pick(&[0, 300, 800]) / if self.actions > 40 { 8 } else { 1 };
+        self.clock_back = roll.pick(&[0, 0, 500]);
         self.come_back = roll.pick(&[0, 500, 1000]);
     }
 
     fn providers(&mut self, roll: &mut Roll) {
+        self.provider_circle = if roll.chance(60) { 950 } else { 0 };
+        if self.provider_circle > 0 {
+            self.steps = 16;
+        }
         self.provider_slow = often(roll);
         self.provider_stall = often(roll);
         self.provider_cut = often(roll);
@@ -270,6 +282,7 @@ impl Options {
         self.tool_error = often(roll);
         self.tool_hang = often(roll);
         self.tool_deaf = often(roll);
+        self.tool_long = often(roll);
         self.tool_slow = often(roll);
         self.tool_flood = often(roll) / 2;
         self.tool_silent = often(roll);
@@ -310,7 +323,7 @@ impl Options {
     pub fn healed(&self) -> Self {
         let mut healed = self.clone();
         for (name, _) in self.list() {
-            let fault = ["provider_", "tool_", "prepare_", "disk_", "call_", "usage_"];
+            let fault = ["provider_", "tool_", "prepare_", "disk_", "call_", "usage_", "clock_"];
             if fault.iter().any(|prefix| name.starts_with(prefix)) || name == "come_back" {
                 healed.set(name, 0);
             }

@@ -21,7 +21,7 @@ fn seeds() -> u64 {
 #[test]
 fn the_first_seeds_are_clean() {
     let seeds = seeds();
-    let report = run(Order { from: 1, seeds, jobs: 2, events: 600, time: None, all: false });
+    let report = run(Order { from: 1, seeds, jobs: 2, events: 600, time: None, all: false, closely: 16 });
     assert_eq!(report.failure, None);
     assert_eq!(report.seeds, seeds);
     assert!(report.marks.count() > 40, "never: {:?}", report.marks.missing());

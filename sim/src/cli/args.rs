@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::campaign::EVENTS;
+use crate::campaign::{CLOSELY, EVENTS};
 
 /// What stands behind a command.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(super) struct Args {
     all: bool,
 }
 
-const NAMES: [&str; 7] = ["--seed", "--seeds", "--jobs", "--for", "--events", "--last", "-o"];
+const NAMES: [&str; 8] = ["--seed", "--seeds", "--jobs", "--for", "--events", "--last", "--closely", "-o"];
 
 impl Args {
     pub(super) fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
@@ -92,6 +92,10 @@ impl Args {
 
     pub(super) fn events(&self) -> u64 {
         self.number("--events").unwrap_or(EVENTS)
+    }
+
+    pub(super) fn closely(&self) -> u64 {
+        self.number("--closely").unwrap_or(CLOSELY)
     }
 
     /// Whether the number of events was given.

@@ -15,7 +15,7 @@ use crate::failure::Class;
 const USAGE: &str = "\
 hostler-sim: every race replayed from a seed
 
-  hostler-sim run [--seed S] [--seeds N] [--jobs J] [--for 60s] [--events E] [--all]
+  hostler-sim run [--seed S] [--seeds N] [--jobs J] [--for 60s] [--events E] [--closely N] [--all]
   hostler-sim check [--seed S] [--seeds N] [--events E]
   hostler-sim coverage [--seed S] [--seeds N] [--jobs J]
   hostler-sim replay FILE [--last N]

@@ -26,6 +26,7 @@ fn order(args: &Args) -> Order {
         events: args.events(),
         time: args.time(),
         all: args.all(),
+        closely: args.closely(),
     }
 }
 

@@ -13,8 +13,11 @@ use hostler_core::workspace::{Effect, Workspace};
 
 mod acting;
 mod cancelled;
+mod circles;
 mod conserved;
+mod dialects;
 mod durability;
+mod effects;
 mod ends;
 mod folded;
 mod idle;
@@ -164,6 +167,8 @@ impl Oracles {
             Box::new(limits::Limits::new(settings)),
             Box::new(acting::Acting::default()),
             Box::new(cancelled::Cancelled::default()),
+            Box::new(circles::Circles::default()),
+            Box::new(effects::Named::default()),
             Box::new(settling::Settling::new(settings)),
             Box::new(replies::Replies::default()),
             Box::new(writers::Writers::default()),

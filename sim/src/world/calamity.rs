@@ -101,6 +101,11 @@ impl World {
         let it = &mut self.processes[process];
         it.alive = true;
         it.look.0 = NEVER;
+        // Within a life its clock never goes back; what was written before may seem to lie in the future.
+        let wrong = it.roll.chance(self.options.clock_back);
+        let behind = it.roll.pick(&[1_000, 60_000, 3_600_000]);
+        it.behind = if wrong { behind } else { 0 };
+        sometimes!("clock went back", if wrong);
         it.machine = Workspace::new(Settings::clone(&self.settings)).into();
     }
 

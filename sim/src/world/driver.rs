@@ -65,7 +65,7 @@ impl World {
     }
 
     fn gather(&mut self, process: usize) -> Vec<Input> {
-        let now = self.time();
+        let now = self.time(process);
         let most = self.options.batch;
         let it = &mut self.processes[process];
         let room = if most == 0 { MOST } else { it.roll.between(1, most) as usize };
@@ -161,7 +161,7 @@ impl World {
     }
 
     fn decide(&mut self, process: usize, inputs: Vec<Input>) {
-        let now = self.time();
+        let now = self.time(process);
         let mut out = Effects::new();
         sightings::batch(&inputs);
         let alone = inputs.len() == 1;
@@ -187,7 +187,7 @@ impl World {
         self.trace.say(self.now, || format!("process {process} <- {}", short(&input)));
         self.tell(|| What::Hears { process, input: Box::new(input.clone()) });
         self.trace.deep(&input);
-        let now = self.time();
+        let now = self.time(process);
         let it = &mut self.processes[process];
         self.coverage.input(now, &input, &it.machine, &it.locks);
         let (cancel, outcome) = (sightings::is_cancel(&input), sightings::is_outcome(&input));

@@ -50,8 +50,8 @@ use staged::Staged;
 pub use swapped::Swap;
 use trace::{Level, Trace};
 
-/// When simulated time begins.
-pub const START: u64 = 1_000_000;
+/// When simulated time begins. No clock is ever so far behind.
+pub const START: u64 = 100_000_000;
 
 /// The world.
 #[derive(Clone, Debug)]
@@ -206,8 +206,9 @@ impl World {
         }
     }
 
-    fn time(&self) -> Timestamp {
-        Timestamp::from_millis(self.now)
+    /// What time it is by the clock of a process.
+    fn time(&self, process: usize) -> Timestamp {
+        Timestamp::from_millis(self.now - self.processes[process].behind)
     }
 
     /// Shows something to the oracles.

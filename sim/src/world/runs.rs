@@ -81,7 +81,7 @@ impl World {
             cwd: "/".to_owned(),
             warnings: Vec::new(),
         };
-        let machine = Headless::new(options, self.time());
+        let machine = Headless::new(options, self.time(process));
         let inbox = VecDeque::from([Input::Begin, Input::Ready { text, warning: None }]);
         let (disturbed, said) = (submit.wait < 1_000, false);
         self.runs.push(Run {
@@ -169,7 +169,7 @@ impl World {
     }
 
     fn feed_run(&mut self, number: usize, input: Input) {
-        let now = self.time();
+        let now = self.time(self.runs[number].process);
         self.trace.say(self.now, || format!("run {number} <- {}", super::trace::short(&input)));
         let mut out = Effects::new();
         self.runs[number].machine.handle(now, input, &mut out);
@@ -188,7 +188,8 @@ impl World {
         }
         if let Some((at, _)) = self.runs[number].machine.deadline() {
             self.runs[number].look += 1;
-            self.agenda.push(at.as_millis(), Happening::Alarm(number, self.runs[number].look));
+            let at = at.as_millis() + self.processes[self.runs[number].process].behind;
+            self.agenda.push(at, Happening::Alarm(number, self.runs[number].look));
         }
     }
 

@@ -127,6 +127,7 @@ fn turn(record: &Record) {
         TurnOutcome::Limited(Reason::OutputLimit, _) => sometimes!("answer cut by its limit"),
         TurnOutcome::Limited(Reason::MaxWait, _) => sometimes!("wait asked for was too long"),
         TurnOutcome::Limited(Reason::MaxSteps, _) => sometimes!("turn ended by its steps"),
+        TurnOutcome::Limited(Reason::Repetition, _) => sometimes!("turn ended by repetition"),
         TurnOutcome::Refused => sometimes!("answer withheld"),
         TurnOutcome::Denied => sometimes!("turn ended by denials"),
         TurnOutcome::DeniedByPerson => sometimes!("turn ended by a person's no"),

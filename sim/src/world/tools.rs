@@ -21,9 +21,14 @@ pub(super) fn tool(call: CallId, roll: &mut Roll, options: &Options) -> (VecDequ
     let mut script = VecDeque::new();
     let output = if roll.chance(options.tool_flood) { roll.between(10, 80) } else { roll.below(3) };
     let output = if options.short > 0 { 0 } else { output };
+    // Whoever does not listen to a cancel can be heard long after it.
+    let manner = manner(call, roll, options);
+    let long = roll.chance(options.tool_long) || manner == Manner::Deaf;
+    let output = if long { output.max(12) } else { output };
     for nth in 0..output {
-        let text = if output > 3 { "flood ".repeat(300) } else { format!("line {nth}\n") };
-        script.push_back((options.delay(roll, 20), Input::ToolOutput { call, text }));
+        let text = if output > 12 { "flood ".repeat(300) } else { format!("line {nth}\n") };
+        let most = if long { 4_000 } else { 20 };
+        script.push_back((options.delay(roll, most), Input::ToolOutput { call, text }));
     }
     let error = roll.chance(options.tool_error);
     let silent = roll.chance(options.tool_silent);
@@ -35,7 +40,7 @@ pub(super) fn tool(call: CallId, roll: &mut Roll, options: &Options) -> (VecDequ
     let status = if hangs { ToolStatus::Error } else { status };
     let outcome = ToolOutcome::text(status, if silent { "" } else { text });
     script.push_back((at, Input::ToolFinished { call, outcome }));
-    (script, manner(call, roll, options))
+    (script, manner)
 }
 
 fn manner(call: CallId, roll: &mut Roll, options: &Options) -> Manner {
