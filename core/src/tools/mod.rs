@@ -14,4 +14,5 @@ pub use input::{
 pub use permission::{
     Access, Action, Argument, Ask, BadRule, Intent, Part, PathUse, Rule, Subject, Verdict, judge, line,
 };
+pub(crate) use permission::{escaped, literal};
 pub use spec::{overlaps, specs, sub_agent_specs};
