@@ -14,8 +14,10 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hostler_core::content::{ErrorClass, ErrorInfo};
 use hostler_core::model::{ModelRef, ModelRequest, Preparation, PrepareError};
 use hostler_core::prompt::Terms;
+use tokio::sync::oneshot;
 
 pub use providers::Endpoints;
 pub use sink::Sink;
@@ -29,6 +31,25 @@ pub trait Model: Send + Sync {
         attempt: u32,
         sink: Sink,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+}
+
+/// Does what may block on a thread of its own: a file may be a pipe or lie far away, and whoever drops the future does not
+/// wait for it any more.
+async fn apart(
+    work: impl FnOnce() -> Result<Preparation, PrepareError> + Send + 'static,
+) -> Result<Preparation, PrepareError> {
+    let (sender, receiver) = oneshot::channel();
+    let body = move || {
+        // Nobody receives it when it was called off.
+        let _ = sender.send(work());
+    };
+    let failed = |text: String| Err(ErrorInfo::new(ErrorClass::Internal, text));
+    match std::thread::Builder::new().name("prepare".to_owned()).spawn(body) {
+        Ok(_) => {
+            receiver.await.unwrap_or_else(|_| failed("preparing the run failed inside hostler".to_owned()))
+        }
+        Err(error) => failed(format!("preparing the run could not be started ({error}); try again later")),
+    }
 }
 
 /// The models of this process.
@@ -70,7 +91,7 @@ impl Models {
         root: PathBuf,
     ) -> impl Future<Output = Result<Preparation, PrepareError>> + Send + use<> {
         let models = self.clone();
-        async move { prepare::prepare(&models, &terms, &root) }
+        apart(move || prepare::prepare(&models, &terms, &root))
     }
 
     /// Who answers for that model.
@@ -90,5 +111,31 @@ impl Models {
     fn rehearse(&self, name: &str, rehearsal: rehearsal::Rehearsal) {
         let mut rehearsals = self.shared.rehearsals.lock().unwrap_or_else(PoisonError::into_inner);
         rehearsals.insert(name.to_owned(), Arc::new(rehearsal));
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_blocks_while_a_run_is_prepared_holds_nothing_up() {
+        let temp = tempfile::tempdir().unwrap();
+        let pipe = temp.path().join("scenario");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let models = Models::new(Endpoints::from_variables(|_| None), 1_000);
+        let prepare = |model: String| {
+            let terms = Terms { model: Some(model), ..Terms::headless() };
+            models.prepare(terms, temp.path().to_owned())
+        };
+        let blocked = prepare(format!("rehearsal:{}", pipe.display()));
+        tokio::select! {
+            biased;
+            _ = blocked => unreachable!("nobody has written to the pipe"),
+            other = prepare("rehearsal".to_owned()) => assert!(other.is_ok()),
+        }
+        // Lets the thread go on that still reads.
+        std::fs::write(&pipe, "{}").unwrap();
     }
 }
