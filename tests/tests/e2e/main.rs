@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod agents;
 mod cancel;
 mod crash;
 mod denied;
@@ -14,7 +15,9 @@ mod rehearsal;
 mod replay;
 mod sessions;
 mod signals;
+mod stopped;
 mod streams;
+mod summaries;
 mod together;
 mod work;
 
