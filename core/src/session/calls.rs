@@ -37,7 +37,7 @@ impl Session {
         if names.contains(&call.name.as_str()) {
             return tools::read_call(&call.name, &call.input);
         }
-        Err(BadInput::UnknownTool { name: call.name.clone(), known: names.join(", ") })
+        Err(tools::unknown(&call.name, names.join(", ")))
     }
 
     /// Starts the calls whose turn it is; once all have ended, the step is over.

@@ -3,13 +3,15 @@
 //! What they do is in the shell. A model's arguments are checked here, before anything is asked of the shell, and the
 //! shell runs a tool from the same typed input.
 
+#[cfg(test)]
+mod fuzz;
 mod input;
 mod permission;
 mod spec;
 
 pub use input::{
     AgentInput, BadInput, BashInput, CallInput, EditInput, GlobInput, GrepInput, LsInput, MultiEditInput,
-    Replace, TodosInput, ToolInput, ViewInput, WriteInput, read, read_call,
+    Replace, TodosInput, ToolInput, ViewInput, WriteInput, read, read_call, unknown,
 };
 pub use permission::{
     Access, Action, Argument, Ask, BadRule, Intent, Part, PathUse, Rule, Subject, Verdict, judge, line,

@@ -23,6 +23,7 @@ use hostler_core::record::{Record, Strength};
 use hostler_core::session::{Effect as Ask, Input as SessionInput, Owned, Settings};
 use hostler_core::tools::Rule;
 use hostler_core::workspace::{Effect, Input, Workspace};
+use tokio::signal::unix::{self, SignalKind};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::Clock;
@@ -110,8 +111,16 @@ struct Driver {
 pub fn open(setup: Setup) -> std::io::Result<InProcess> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (door, driver) = new(setup);
-    std::thread::Builder::new().name("driver".to_owned()).spawn(move || runtime.block_on(driver.run()))?;
+    let run = move || runtime.block_on(live(driver));
+    std::thread::Builder::new().name("driver".to_owned()).spawn(run)?;
     Ok(door)
+}
+
+async fn live(driver: Driver) {
+    // By default it ends the process to write more to a file than a limit allows. Being told of it as of a full disk is
+    // better, and commands begin with the default whatever is listened to here.
+    let _told = unix::signal(SignalKind::from_raw(libc::SIGXFSZ));
+    driver.run().await;
 }
 
 fn new(setup: Setup) -> (InProcess, Driver) {

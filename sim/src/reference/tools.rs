@@ -19,7 +19,7 @@ pub(super) enum Call {
 impl Call {
     /// A call that the model has just made, with the arguments that it wrote.
     pub(super) fn new(name: &str, arguments: &str) -> Self {
-        let known = ["bash", "edit", "glob", "grep", "ls", "view", "write"].contains(&name);
+        let known = ["bash", "edit", "glob", "grep", "ls", "multiedit", "view", "write"].contains(&name);
         let whole = arguments.trim().ends_with('}') || (name == "ls" && arguments.trim().is_empty());
         if known && whole { Call::Waits } else { Call::Over }
     }

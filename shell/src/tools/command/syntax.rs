@@ -34,7 +34,7 @@ pub(super) fn is_certain(source: &str, tree: &Tree) -> bool {
     !tree.root_node().has_error()
         && source.chars().all(is_ordinary)
         && no_word_is_continued(source)
-        && Leaves::of(tree.root_node()).check(source)
+        && is_whole(tree.root_node(), source)
 }
 
 /// Whether a letter is what it seems to be: other blanks and control characters separate words for one and not the other.
@@ -52,37 +52,27 @@ fn no_word_is_continued(source: &str) -> bool {
     })
 }
 
-/// A walk over a tree that does not recurse, since trees may be deep.
-struct Leaves<'tree> {
-    root: Node<'tree>,
-}
-
-impl<'tree> Leaves<'tree> {
-    fn of(root: Node<'tree>) -> Self {
-        Self { root }
-    }
-
-    fn check(&self, source: &str) -> bool {
-        let mut cursor = self.root.walk();
-        let mut end = 0;
-        let mut lines = BTreeSet::new();
-        loop {
-            let node = cursor.node();
-            if !is_plausible(node, source, &mut lines) {
-                return false;
-            }
-            if cursor.goto_first_child() {
-                continue;
-            }
-            // What is between two tokens must be nothing that matters.
-            if !source.get(end.min(node.start_byte())..node.start_byte()).is_some_and(is_gap) {
-                return false;
-            }
-            end = end.max(node.end_byte());
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return source.get(end..).is_some_and(is_gap);
-                }
+/// Whether every node is what it seems to be, and nothing is between the tokens. It does not recurse, since trees may be
+/// deep.
+fn is_whole(root: Node<'_>, source: &str) -> bool {
+    let mut cursor = root.walk();
+    let mut end = 0;
+    let mut lines = BTreeSet::new();
+    loop {
+        let node = cursor.node();
+        if !is_plausible(node, source, &mut lines) {
+            return false;
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        if !source.get(end.min(node.start_byte())..node.start_byte()).is_some_and(is_gap) {
+            return false;
+        }
+        end = end.max(node.end_byte());
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return source.get(end..).is_some_and(is_gap);
             }
         }
     }
@@ -119,20 +109,15 @@ fn begins_a_comment(before: &str) -> bool {
 fn words_are_apart(node: Node<'_>) -> bool {
     let mut cursor = node.walk();
     let children: Vec<_> = node.children(&mut cursor).collect();
-    children.windows(2).all(|pair| {
-        let [first, second] = pair else { return true };
+    children.iter().zip(children.iter().skip(1)).all(|(first, second)| {
         let touch = first.end_byte() == second.start_byte();
-        let is_word = |node: &Node<'_>| is_word(node.kind());
-        !(touch && is_word(first) && (is_word(second) || second.kind() == "subshell"))
-            && !(touch && first.kind() == "$")
+        match (first.kind(), second.kind()) {
             // `2 >x` is a word and a redirection, and `2>x` is not.
-            && !(first.kind() == "file_descriptor" && !touch)
-            && !(touch && is_word(first) && second.kind() == "file_redirect" && ends_in_digit(first))
+            ("file_descriptor", _) => touch,
+            ("number", "file_redirect") | ("$", _) => !touch,
+            (first, second) => !(touch && is_word(first) && (is_word(second) || second == "subshell")),
+        }
     })
-}
-
-fn ends_in_digit(node: &Node<'_>) -> bool {
-    node.kind() == "number"
 }
 
 /// Whether a node of that kind is a word or a part of one.
