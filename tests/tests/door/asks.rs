@@ -38,7 +38,7 @@ async fn what_needs_permission_waits_for_it_and_then_runs_once() {
     for nth in 1..=2 {
         let ask = me.is_asked("s", nth).await;
         let waiting = me.asks("s").await;
-        assert_eq!(waiting.iter().map(|asked| asked.id.clone()).collect::<Vec<_>>(), [ask.clone()]);
+        assert_eq!(waiting.iter().map(|asked| &asked.id).collect::<Vec<_>>(), [&ask]);
         assert!(waiting[0].what.what().contains("a.txt"), "{}", waiting[0].what.what());
         assert!(me.answers("s", &ask, Say::Once).await, "once is once, and asked again");
     }
