@@ -107,7 +107,9 @@ impl Session {
     /// is there who will go on with it.
     pub(super) fn sums_up_ahead(&self, outcome: &TurnOutcome) -> bool {
         let stays = self.settings.serving || self.terms().is_some_and(|terms| terms.stays);
-        *outcome == TurnOutcome::Completed && stays && self.is_crowded(0)
+        // Nobody goes on with a sub-agent's conversation.
+        let goes_on = stays && self.durable.parent.is_none();
+        *outcome == TurnOutcome::Completed && goes_on && self.is_crowded(0)
     }
 
     /// Sums the conversation up for no run, if nothing else is to be done.

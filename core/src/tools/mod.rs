@@ -18,4 +18,5 @@ pub use limit::longest;
 pub use permission::{
     Access, Action, Argument, Ask, BadRule, Intent, Part, PathUse, Rule, Subject, Verdict, judge, line,
 };
+pub(crate) use permission::{escaped, literal};
 pub use spec::{overlaps, specs, sub_agent_specs};

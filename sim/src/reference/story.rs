@@ -234,7 +234,8 @@ impl Story {
         if self.is_agent {
             self.words.push(Word::Ended);
         }
-        if status == RunStatus::Ok && stays && self.read.crowded && self.waiting.is_empty() {
+        if status == RunStatus::Ok && stays && !self.is_agent && self.read.crowded && self.waiting.is_empty()
+        {
             self.sum_up_ahead(now);
         }
         self.go_on(now, fates);

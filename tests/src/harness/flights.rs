@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use hostler_core::flight;
 
 /// Replays every flight record below a directory, and says how many there are.
-pub(super) fn replay(root: &Path) -> usize {
+pub fn replay(root: &Path) -> usize {
     let mut records = Vec::new();
     find(root, &mut records);
     records.iter().filter(|record| replay_one(record)).count()

@@ -22,6 +22,7 @@ mod running;
 mod signals;
 
 pub use command::Hostler;
+pub use flights::replay as replay_flights;
 pub use home::Home;
 pub use lines::Lines;
 pub use running::{Finished, Running};

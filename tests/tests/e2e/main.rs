@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod agents;
 mod cancel;
 mod configuration;
 mod context;
@@ -19,6 +20,7 @@ mod rehearsal;
 mod replay;
 mod sessions;
 mod signals;
+mod stopped;
 mod streams;
 mod summaries;
 mod table;

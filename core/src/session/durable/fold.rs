@@ -245,8 +245,11 @@ impl Durable {
     }
 
     fn finish_message(&mut self, message: MessageId, blocks: &[Block], finish: &Finish) {
+        // Half a summary stands for nothing, and the agent would take it for something that it had said.
+        let sums_up = self.turn.as_ref().is_some_and(|turn| turn.purpose != Purpose::Work);
+        let broken_off = matches!(finish, Finish::Cancelled | Finish::Interrupted | Finish::Error(_));
         if let Some(answer) = self.answer_mut(message) {
-            answer.blocks = blocks.to_vec();
+            answer.blocks = if sums_up && broken_off { Vec::new() } else { blocks.to_vec() };
             answer.finish = Some(finish.clone());
         }
         let speaks = !text_of(blocks).trim().is_empty();

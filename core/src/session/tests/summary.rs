@@ -38,6 +38,13 @@ fn asked(rig: &Rig) -> String {
     said.collect::<Vec<_>>().join("\n--\n")
 }
 
+/// The request that was made last is not made of a summary that was broken off.
+#[track_caller]
+fn nothing_is_said_of(rig: &Rig, said: &str) {
+    let request = rig.asked.last().map(|(_, request)| format!("{:?}", request.items)).unwrap_or_default();
+    assert!(request.contains("Again.") && !request.contains(said), "{request}");
+}
+
 #[test]
 fn the_run_goes_on_from_the_summary_with_its_request_quoted_once() {
     let mut rig = begin_with(Some(1_000));
@@ -191,6 +198,7 @@ fn a_cancel_while_summing_up_ends_the_run_and_keeps_the_conversation() {
     let kept = &rig.durable(&session()).messages;
     assert!(matches!(kept[0].body, MessageBody::User(_)));
     rig.begin(prompt("q", "Again."));
+    nothing_is_said_of(&rig, "Half");
     rig.answer("Yes.");
     assert_eq!(rig.end("q").status, RunStatus::Ok);
 }
@@ -211,6 +219,16 @@ fn a_summary_that_fails_or_says_nothing_ends_the_run() {
 }
 
 #[test]
+fn what_a_summary_that_failed_had_said_is_void() {
+    let mut rig = begin_with(Some(1_000));
+    step(&mut rig, 850);
+    rig.stream(vec![text(0, "Half")]);
+    rig.fail(broken(CallErrorKind::Protocol));
+    rig.begin(prompt("q", "Again."));
+    nothing_is_said_of(&rig, "Half");
+}
+
+#[test]
 fn a_summary_is_retried_and_survives_a_crash_of_the_process() {
     let mut rig = begin_with(Some(1_000));
     step(&mut rig, 850);
@@ -220,6 +238,7 @@ fn a_summary_is_retried_and_survives_a_crash_of_the_process() {
     rig.stream(vec![text(0, "Half")]);
     rig.crash();
     rig.begin(prompt("q", "Again."));
+    nothing_is_said_of(&rig, "Half");
     assert_eq!((rig.end("p").status, rig.end("p").reason), (RunStatus::Error, Reason::Interrupted));
     rig.answer("Yes.");
     assert_eq!(rig.end("q").status, RunStatus::Ok);

@@ -207,3 +207,16 @@ fn after_a_crash_sub_agents_end_first_and_what_they_used_counts() {
     assert_eq!((end.reason, end.totals.usage.output), (Reason::Interrupted, 9));
     assert_eq!(rig.outcome(call_id(1, 1, 2)).0, ToolStatus::Interrupted);
 }
+
+#[test]
+fn nobody_goes_on_with_a_sub_agents_conversation_so_that_it_is_not_summed_up_for_later() {
+    let mut rig = Rig::serving();
+    rig.submit(prompt("p", "Do it."));
+    rig.prepared_with("p", Ok(Preparation { context_window: Some(1_000), ..words::preparation() }));
+    rig.call(&[LOOK]);
+    let (child, attempt) = (child(1), rig.attempt_in(&child(1)));
+    let events = [text(0, "All is well."), used(950, 7), stop()];
+    rig.batch(events.map(|event| words::to(&child, Input::Model { attempt, event })).to_vec());
+    assert_eq!(rig.outcome(call_id(1, 1, 1)).1, "All is well.");
+    assert!(!rig.is_open(&child));
+}
