@@ -245,6 +245,9 @@ pub struct Preparation {
     /// prepared so for the first time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
+    /// Whether its credentials can be had anew if they are refused, such as a token that has run out.
+    #[serde(default)]
+    pub renewable: bool,
 }
 
 /// What a model's tokens cost, in micro-dollars a million tokens.

@@ -70,6 +70,10 @@ pub struct Terms {
     pub max_steps: u32,
     /// The longest single wait that a provider may ask for, in milliseconds.
     pub max_wait: u64,
+    /// Whether whoever submits it stays for more: a conversation that has become too long is then summed up as soon as
+    /// the run is over, and not when the next prompt waits for that.
+    #[serde(default)]
+    pub stays: bool,
 }
 
 /// How many steps a turn may have unless its prompt says otherwise.
@@ -93,6 +97,7 @@ impl Terms {
             delivery: Delivery::Auto,
             max_steps: MAX_STEPS,
             max_wait: MAX_WAIT_HEADLESS,
+            stays: false,
         }
     }
 }

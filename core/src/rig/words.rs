@@ -2,7 +2,9 @@
 
 use hostler_core::content::{ToolOutcome, ToolStatus, Usage};
 use hostler_core::ids::{CallId, ClientId, PromptId, RunId, SessionId, StepId, TurnId};
-use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent, ModelRef, Preparation};
+use hostler_core::model::{
+    CallError, CallErrorKind, FinishReason, ModelEvent, ModelRef, Preparation, ToolSpec,
+};
 use hostler_core::prompt::{Delivery, PermissionMode, Prompt, Terms};
 use hostler_core::protocol::{Command, SessionChoice};
 use hostler_core::record::{CancelScope, Reason};
@@ -57,11 +59,18 @@ pub(crate) fn preparation() -> Preparation {
     Preparation {
         model: model(),
         system: "You are tested.".into(),
-        tools: tools::specs(),
+        tools: offered(),
         context_window: None,
         prices: None,
         notices: Vec::new(),
+        renewable: false,
     }
+}
+
+/// All tools by their names alone, so that requests are as short as tests about their length want them.
+fn offered() -> Vec<ToolSpec> {
+    let named = |spec: ToolSpec| ToolSpec { description: String::new(), schema: String::new(), ..spec };
+    tools::specs().into_iter().map(named).collect()
 }
 
 pub(crate) fn text(block: u32, text: &str) -> ModelEvent {

@@ -8,11 +8,13 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
 
-use super::{read, specs};
+use super::{read_call, specs};
 
 /// Arguments that fit, one set for each tool.
 fn valid(tool: &str) -> Value {
     match tool {
+        "agent" => json!({"prompt": "x"}),
+        "todos" => json!({"todos": [{"content": "x", "status": "pending", "active_form": "y"}]}),
         "bash" => json!({"command": "ls", "description": "x", "working_dir": ".", "timeout": 5}),
         "view" => json!({"file_path": "a", "offset": 1, "limit": 2}),
         "ls" => json!({"path": "a", "depth": 1}),
@@ -76,7 +78,7 @@ fn nearly(tool: &str) -> impl Strategy<Value = String> + use<> {
 }
 
 fn check(tool: &str, text: &str) {
-    match read(tool, text) {
+    match read_call(tool, text) {
         Ok(_) => {}
         Err(error) => {
             let sentence = error.to_string();
@@ -88,7 +90,7 @@ fn check(tool: &str, text: &str) {
 #[test]
 fn what_fits_is_read_for_every_tool() {
     for spec in specs() {
-        assert!(read(&spec.name, &valid(&spec.name).to_string()).is_ok(), "{}", spec.name);
+        assert!(read_call(&spec.name, &valid(&spec.name).to_string()).is_ok(), "{}", spec.name);
     }
 }
 

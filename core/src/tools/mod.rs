@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod fuzz;
 mod input;
+mod limit;
 mod permission;
 mod spec;
 
@@ -13,6 +14,7 @@ pub use input::{
     AgentInput, BadInput, BashInput, CallInput, EditInput, GlobInput, GrepInput, LsInput, MultiEditInput,
     Replace, TodosInput, ToolInput, ViewInput, WriteInput, read, read_call, unknown,
 };
+pub use limit::longest;
 pub use permission::{
     Access, Action, Argument, Ask, BadRule, Intent, Part, PathUse, Rule, Subject, Verdict, judge, line,
 };

@@ -83,7 +83,9 @@ pub(super) fn attempt_failed(session: &str, turn: u32, message: u64) -> Entry {
             message,
             error,
             usage: Usage::default(),
+            cost: None,
             too_long: false,
+            seals: false,
             retry_after: None,
         },
     )

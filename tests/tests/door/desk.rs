@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use hostler_core::session::Settings;
 use hostler_shell::clock::Clock;
+use hostler_shell::config::{self, Places};
 use hostler_shell::door::InProcess;
 use hostler_shell::driver::{self, Setup};
-use hostler_shell::models::{Endpoints, Models};
+use hostler_shell::models::Models;
 use hostler_shell::store::Store;
 use hostler_shell::tools;
 use hostler_tests::harness::replay_flights;
@@ -40,17 +41,19 @@ impl<'a> Desk<'a> {
     }
 
     fn at(provider: &'a StrictProvider, temp: Arc<TempDir>, state: PathBuf, settings: Settings) -> Self {
-        let url = provider.base_url();
+        let (work, url) = (temp.path().join("work"), provider.base_url());
         let variable = |name: &str| match name {
             "OPENAI_BASE_URL" => Some(url.clone()),
             "OPENAI_API_KEY" => Some("sk-test".to_owned()),
             _ => None,
         };
+        let places = Places::new(&work.canonicalize().unwrap(), &state, None, None);
+        let config = config::load(&places, variable).unwrap().config;
         let setup = Setup {
             dir: state.clone(),
             store: Store::open(&state).unwrap(),
-            tools: tools::Workspace::open(&temp.path().join("work")).unwrap(),
-            models: Models::new(Endpoints::from_variables(variable), settings.connect),
+            tools: tools::Workspace::open(&work).unwrap(),
+            models: Models::new(Arc::new(config), None, settings.connect),
             settings: settings.clone(),
             clock: Clock::start(),
         };

@@ -4,11 +4,14 @@
 
 mod agents;
 mod cancel;
+mod configuration;
+mod context;
 mod crash;
 mod denied;
 mod faults;
 mod hostile;
 mod input;
+mod inquiries;
 mod kept;
 mod models;
 mod output;
@@ -20,7 +23,10 @@ mod signals;
 mod stopped;
 mod streams;
 mod summaries;
+mod table;
 mod together;
+mod too_long;
+mod trust;
 mod work;
 
 use hostler_tests::harness::{Home, PATIENCE};

@@ -3,11 +3,14 @@
 mod admission;
 mod asks;
 mod cancel;
+mod overtime;
 mod queue;
 mod recovery;
 mod retries;
+mod seals;
 mod steps;
 mod streaming;
 mod summary;
+mod summary_ahead;
 mod titles;
 mod tools;
