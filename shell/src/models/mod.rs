@@ -110,29 +110,3 @@ impl Models {
         rehearsals.insert(name.to_owned(), Arc::new(rehearsal));
     }
 }
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn what_blocks_while_a_run_is_prepared_holds_nothing_up() {
-        let temp = tempfile::tempdir().unwrap();
-        let pipe = temp.path().join("scenario");
-        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        let models = Models::new(Arc::new(Config::bare()), None, 1_000);
-        let prepare = |model: String| {
-            let terms = Terms { model: Some(model), ..Terms::headless() };
-            models.prepare(terms, temp.path().to_owned())
-        };
-        let blocked = prepare(format!("rehearsal:{}", pipe.display()));
-        tokio::select! {
-            biased;
-            _ = blocked => unreachable!("nobody has written to the pipe"),
-            other = prepare("rehearsal".to_owned()) => assert!(other.is_ok()),
-        }
-        // Lets the thread go on that still reads.
-        std::fs::write(&pipe, "{}").unwrap();
-    }
-}

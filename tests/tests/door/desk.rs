@@ -4,11 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hostler_core::config::Config;
-use hostler_core::config::merge::merge;
-use hostler_core::config::typed::{defaults, environment};
 use hostler_core::session::Settings;
 use hostler_shell::clock::Clock;
+use hostler_shell::config::{self, Places};
 use hostler_shell::door::InProcess;
 use hostler_shell::driver::{self, Setup};
 use hostler_shell::models::Models;
@@ -43,19 +41,18 @@ impl<'a> Desk<'a> {
     }
 
     fn at(provider: &'a StrictProvider, temp: Arc<TempDir>, state: PathBuf, settings: Settings) -> Self {
-        let url = provider.base_url();
+        let (work, url) = (temp.path().join("work"), provider.base_url());
         let variable = |name: &str| match name {
             "OPENAI_BASE_URL" => Some(url.clone()),
             "OPENAI_API_KEY" => Some("sk-test".to_owned()),
             _ => None,
         };
-        let mut layers = vec![defaults()];
-        layers.extend(environment(variable));
-        let config = Config::from(&merge(&layers)).unwrap();
+        let places = Places::new(&work.canonicalize().unwrap(), &state, None, None);
+        let config = config::load(&places, variable).unwrap().config;
         let setup = Setup {
             dir: state.clone(),
             store: Store::open(&state).unwrap(),
-            tools: tools::Workspace::open(&temp.path().join("work")).unwrap(),
+            tools: tools::Workspace::open(&work).unwrap(),
             models: Models::new(Arc::new(config), None, settings.connect),
             settings: settings.clone(),
             clock: Clock::start(),

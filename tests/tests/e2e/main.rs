@@ -25,6 +25,7 @@ mod streams;
 mod summaries;
 mod table;
 mod together;
+mod too_long;
 mod trust;
 mod work;
 
