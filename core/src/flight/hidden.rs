@@ -63,7 +63,9 @@ fn rule(siblings: &Map<String, Value>, key: &str) -> Rule {
         "whole" | "results" => Rule::Digest,
         "message" if has("kind") => Rule::Error,
         "code" => Rule::Error,
-        "session" | "id" | "prompt" | "run" | "Run" | "client" | "provider_id" | "provider" => Rule::Keep,
+        "session" | "id" | "prompt" | "run" | "Run" | "runs" | "client" | "provider_id" | "provider" => {
+            Rule::Keep
+        }
         "name" | "tool" => Rule::Name,
         "path" if has("inside") => Rule::Path,
         "root" if has("complete") => Rule::Path,

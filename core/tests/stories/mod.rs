@@ -98,6 +98,16 @@ pub(crate) enum Act {
         nth: u8,
         status: u8,
     },
+    /// A person answers something that needs permission.
+    Permit {
+        nth: u8,
+        how: u8,
+    },
+    /// A model that was asked for a title says something.
+    Title {
+        nth: u8,
+        how: u8,
+    },
     /// Whatever is under way comes to something.
     GoOn {
         nth: u8,
@@ -168,6 +178,8 @@ fn act() -> impl Strategy<Value = Act> {
         16 => (nth, proptest::bool::weighted(0.7)).prop_map(|(nth, inside)| Act::Inspected { nth, inside }),
         3 => nth.prop_map(|nth| Act::ToolOutput { nth }),
         10 => (nth, any::<u8>()).prop_map(|(nth, status)| Act::ToolFinished { nth, status }),
+        3 => (nth, any::<u8>()).prop_map(|(nth, how)| Act::Permit { nth, how }),
+        2 => (nth, any::<u8>()).prop_map(|(nth, how)| Act::Title { nth, how }),
         40 => (nth, any::<u8>()).prop_map(|(nth, how)| Act::GoOn { nth, how }),
         2 => (session, nth, any::<u8>()).prop_map(|(session, nth, what)| Act::Stray { session, nth, what }),
     ]

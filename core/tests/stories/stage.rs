@@ -2,10 +2,10 @@
 
 use hostler_core::content::{ErrorClass, ErrorInfo, ToolStatus, Usage};
 use hostler_core::flight;
-use hostler_core::ids::{AttemptId, CallId, RunId, SessionId};
+use hostler_core::ids::{AttemptId, CallId, ClientId, RunId, SessionId};
 use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent, Preparation};
-use hostler_core::prompt::Prompt;
-use hostler_core::protocol::{Command, Holder};
+use hostler_core::prompt::{PermissionMode, Prompt};
+use hostler_core::protocol::{Answer, Breadth, Command, Holder};
 use hostler_core::record::{CancelScope, Record};
 use hostler_core::session::{self, Settings};
 use hostler_core::workspace::{Input, Opened};
@@ -13,7 +13,7 @@ use hostler_core::workspace::{Input, Opened};
 use super::{Act, Census, End, Says, Scene, Story, Wait};
 use crate::rig::{Rig, words};
 
-const TOOLS: [(&str, &str); 7] = [
+const TOOLS: [(&str, &str); 10] = [
     ("ls", "{}"),
     ("view", r#"{"file_path":"a"}"#),
     ("bash", r#"{"command":"make"}"#),
@@ -21,6 +21,9 @@ const TOOLS: [(&str, &str); 7] = [
     ("rm", "{}"),
     ("glob", r#"{"pattern":"*"}"#),
     ("write", r#"{"file_path":"a","content":""}"#),
+    ("agent", r#"{"prompt":"a task"}"#),
+    ("todos", r#"{"todos":[{"content":"a","status":"pending"}]}"#),
+    ("agent", r#"{"prompt":"another"}"#),
 ];
 
 /// A context window that is soon full.
@@ -107,6 +110,8 @@ impl Stage {
             Act::Prepared { nth, fails: how == 0, small: how.is_multiple_of(2) }
         } else if !flights.inspections.is_empty() {
             Act::Inspected { nth, inside: !how.is_multiple_of(8) }
+        } else if !flights.titles.is_empty() && how.is_multiple_of(4) {
+            Act::Title { nth, how: how / 4 }
         } else if !flights.tools.is_empty() {
             // Those take their time.
             let takes_long = !how.is_multiple_of(3);
@@ -131,7 +136,8 @@ impl Stage {
         }
         let said = |event| words::to(session, session::Input::Model { attempt: *attempt, event });
         let words = [words::text(9, "some words"), event(&Says::Usage { much: how.is_multiple_of(2) })];
-        let tools = [how, how / 2, 0];
+        // A reader, now and then a sub-agent or something of the session's own.
+        let tools = [how, how / 2, how / 3];
         let tools = &tools[..usize::from(how / 2) % 4];
         let reason = if tools.is_empty() { 4 } else { 0 };
         words.into_iter().map(said).chain(self.answer(nth, tools, reason)).collect()
@@ -152,6 +158,7 @@ impl Stage {
             Act::Submit { session: to, prompt, own_run, yolo, stays } => {
                 let mut prompt = self.prompt(*prompt, *own_run, *yolo);
                 prompt.terms.stays = *stays;
+                prompt.terms.title = !*stays;
                 Some(self.rig.request(words::submit(&session(*to), prompt)).1)
             }
             Act::Cancel { session: of } => self.cancel(*of, CancelScope::Session),
@@ -167,12 +174,31 @@ impl Stage {
                 Some(Input::SessionHeld { session: session(*of), holder })
             }
             Act::Open { nth, fails } => self.open(*nth, *fails),
+            Act::Permit { nth, how } => self.permit(*nth, *how),
             _ => self.outcome(act),
         }
     }
 
     fn cancel(&mut self, of: u8, scope: CancelScope) -> Option<Input> {
         Some(self.rig.request(words::cancel(&session(of), scope)).1)
+    }
+
+    /// A person answers, if anybody was asked for anything.
+    fn permit(&mut self, nth: u8, how: u8) -> Option<Input> {
+        let asked = |session: &SessionId| {
+            let durable = self.rig.is_open(session).then(|| self.rig.durable(session))?;
+            Some((session.clone(), pick(durable.asks.iter(), nth)?.id.clone()))
+        };
+        let (session, ask) = [session(nth), session(nth ^ 1)].iter().find_map(asked)?;
+        let answer = [
+            Answer::Once,
+            Answer::Session(Breadth::Exact),
+            Answer::Always(Breadth::Directory),
+            Answer::Once,
+            Answer::Deny,
+        ][usize::from(how) % 5];
+        let client = ClientId::new(format!("client {}", how % 2));
+        Some(self.rig.request(Command::Answer { session, ask, answer, client }).1)
     }
 
     /// A lock comes, once for each time that it was asked for.
@@ -191,7 +217,10 @@ impl Stage {
 
     fn prompt(&self, number: u8, own_run: bool, yolo: bool) -> Prompt {
         let (id, text) = (format!("p{number}"), format!("prompt {number}."));
-        let base = if yolo { words::prompt(&id, &text) } else { words::headless(&id, &text) };
+        let mut base = if yolo { words::prompt(&id, &text) } else { words::headless(&id, &text) };
+        if !yolo && number % 3 > 0 {
+            base.terms.permission = PermissionMode::Interactive;
+        }
         Prompt { run: own_run.then(|| RunId::new(format!("run-{id}"))), ..base }
     }
 
@@ -230,7 +259,17 @@ impl Stage {
             }
             Act::Submit { .. } | Act::Cancel { .. } | Act::CancelRun { .. } => None,
             Act::ClearQueue { .. } | Act::Held { .. } | Act::Open { .. } => None,
-            Act::Answer { .. } | Act::GoOn { .. } => None,
+            Act::Title { nth, how } => {
+                let session = pick(flights.titles.iter(), *nth)?.clone();
+                let event = match how % 4 {
+                    0 => words::text(0, "a name"),
+                    1 => words::used(7, 1),
+                    2 => words::stop(),
+                    _ => ModelEvent::Failed(failure(*how, None)),
+                };
+                Some(words::to(&session, session::Input::Title { event }))
+            }
+            Act::Answer { .. } | Act::GoOn { .. } | Act::Permit { .. } => None,
         }
     }
 

@@ -8,7 +8,9 @@ pub(super) fn law(oracle: &str) -> &'static str {
 const OTHER: &str = "The program must keep its promises whatever happens around it.";
 
 /// All laws by the names of their oracles.
-const LAWS: [(&str, &str); 29] = [
+const LAWS: [(&str, &str); 31] = [
+    ("no circles", "A turn that does the same again and again without getting anywhere is ended."),
+    ("effects name what there is", "Whatever is started is about something that the log knows."),
     (
         "conservation",
         "Every prompt that was accepted is in exactly one place until it ends: none is lost and none is doubled.",

@@ -268,6 +268,7 @@ fn class(lane: Lane) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::world::START;
 
     /// The first seed that fails with that planted.
     fn planted() -> Repro {
@@ -304,7 +305,10 @@ mod tests {
     fn ids_are_told_without_their_types() {
         let told = words::plain("expected [Ends(PromptId(\"p9\"), Error)] in SessionId(\"s0\")");
         assert_eq!(told, "expected [Ends(p9, Error)] in s0");
-        assert_eq!(words::plain("by Some(Timestamp(1030050)) at"), "by Some(30.050 s) at");
+        assert_eq!(
+            words::plain(&format!("by Some(Timestamp({})) at", START + 30_050)),
+            "by Some(30.050 s) at"
+        );
         let told = words::fates("expected [Ends(PromptId(\"p9\"), Ok)], and recorded is []");
         assert_eq!(told, "expected the end of p9 with success, and recorded is nothing");
     }
