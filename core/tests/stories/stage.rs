@@ -218,7 +218,7 @@ impl Stage {
     fn prompt(&self, number: u8, own_run: bool, yolo: bool) -> Prompt {
         let (id, text) = (format!("p{number}"), format!("prompt {number}."));
         let mut base = if yolo { words::prompt(&id, &text) } else { words::headless(&id, &text) };
-        if !yolo && number % 3 > 0 {
+        if !yolo && !number.is_multiple_of(3) {
             base.terms.permission = PermissionMode::Interactive;
         }
         Prompt { run: own_run.then(|| RunId::new(format!("run-{id}"))), ..base }

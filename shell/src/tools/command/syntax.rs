@@ -25,8 +25,15 @@ pub(super) fn parse(source: &str) -> Option<Tree> {
     let mut progress = |_: &tree_sitter::ParseState| {
         if begun.elapsed() > PATIENCE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let mut read = |offset: usize, _| source.as_bytes().get(offset..).unwrap_or_default();
+    let masked = masked(source);
+    let mut read = |offset: usize, _| masked.get(offset..).unwrap_or_default();
     parser.parse_with_options(&mut read, None, Some(ParseOptions::new().progress_callback(&mut progress)))
+}
+
+/// The text with a letter of no meaning in place of each byte of other letters than those of ASCII. To bash they are parts of
+/// words and nothing else, while the grammar's scanner asks the C library about them in a way that may end the process.
+fn masked(source: &str) -> Vec<u8> {
+    source.bytes().map(|byte| if byte.is_ascii() { byte } else { b'%' }).collect()
 }
 
 /// Whether bash would read the text as the tree does.
@@ -94,8 +101,20 @@ fn is_plausible(node: Node<'_>, source: &str, lines: &mut BTreeSet<usize>) -> bo
         "command" | "redirected_statement" | "file_redirect" | "for_statement" | "declaration_command" => {
             words_are_apart(node)
         }
+        "word" | "raw_string" | "ansi_c_string" | "string" | "concatenation" => ends_a_word(node, source),
         _ => true,
     }
+}
+
+/// Whether a word is over where its node is: what touches it behind would be a part of it for bash.
+fn ends_a_word(node: Node<'_>, source: &str) -> bool {
+    if node.parent().is_some_and(|parent| parent.kind() == "concatenation") {
+        return true;
+    }
+    let behind = source.as_bytes().get(node.end_byte());
+    behind.is_none_or(|byte| {
+        matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' | b'`')
+    })
 }
 
 fn begins_a_comment(before: &str) -> bool {
@@ -182,4 +201,30 @@ fn here_document(node: Node<'_>, source: &str, lines: &mut BTreeSet<usize>) -> O
 pub(super) fn child<'tree>(node: Node<'tree>, kind: &str) -> Option<Node<'tree>> {
     let mut cursor = node.walk();
     node.children(&mut cursor).find(|child| child.kind() == kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_far_from_ascii_are_parts_of_words_and_do_no_harm() {
+        for letter in ['\u{e9}', '\u{2003}', '\u{10000}', '\u{1f600}', '\u{f0000}', '\u{10ffff}'] {
+            for text in
+                [format!("{{{letter}"), format!("{{ {letter}; }}"), format!("cat <<{letter}\n{letter}\n")]
+            {
+                assert!(parse(&text).is_some(), "{text:?}");
+            }
+        }
+        let certain = |text: &str| parse(text).is_some_and(|tree| is_certain(text, &tree));
+        assert!(certain("git commit -m 'na\u{ef}ve'"));
+        assert!(certain("\u{e9}=1 ls"), "that is a command and no assignment");
+    }
+
+    #[test]
+    fn what_touches_a_word_is_a_part_of_it() {
+        let certain = |text: &str| parse(text).is_some_and(|tree| is_certain(text, &tree));
+        assert!(certain("alpha > b; beta"));
+        assert!(!certain(r"alpha > $'\x62'\e\t\a"));
+    }
 }
