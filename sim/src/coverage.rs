@@ -224,14 +224,9 @@ impl Impossible {
 
 const IMPOSSIBLE: &[Impossible] = &[
     Impossible {
-        phases: &[0, 1, 2, 3, 4, 5, 6, 7],
-        kinds: &[26],
-        why: "a call is looked at in no time here, so that nobody waits for that for long",
-    },
-    Impossible {
         phases: &[0, 1, 2, 3, 4, 6, 7],
-        kinds: &[27],
-        why: "only running tools have a limit, and those of a cancelled turn have one together",
+        kinds: &[26, 27],
+        why: "only calls that are looked at or run have a limit, and those of a cancelled turn have one together",
     },
     Impossible {
         phases: &[1, 2, 3, 4, 5, 6, 7],
@@ -242,12 +237,6 @@ const IMPOSSIBLE: &[Impossible] = &[
         phases: &[1, 2, 3, 4, 5, 6, 7],
         kinds: &[4],
         why: "who has a session is told only to whoever waits for it, and that is over once it is open",
-    },
-    Impossible {
-        phases: &[0, 1, 2, 3, 4, 6, 7],
-        kinds: &[15],
-        why: "a call is looked at in no time: the driver hands over what it found before anything else, so that the tools of \
-              that very answer are still awaited",
     },
     Impossible {
         phases: &[0],

@@ -165,7 +165,7 @@ impl World {
         let mut roll = Roll::new(self.seed, Stream::Provider, self.entity(process, &session) ^ mix(place));
         let answer = match self.staged.answers.pop_front() {
             Some(staged) => provider::staged(attempt, staged),
-            None => provider::answer(attempt, &mut roll, &self.options),
+            None => provider::answer(attempt, session.is_child(), &mut roll, &self.options),
         };
         if self.options.staged > 0 {
             self.staged.requests.push(request);

@@ -23,7 +23,7 @@ pub(super) struct Answer {
 }
 
 /// The answer that this luck gives.
-pub(super) fn answer(attempt: AttemptId, roll: &mut Roll, options: &Options) -> Answer {
+pub(super) fn answer(attempt: AttemptId, sub_agent: bool, roll: &mut Roll, options: &Options) -> Answer {
     if options.short > 0 {
         return short(attempt, options);
     }
@@ -34,7 +34,7 @@ pub(super) fn answer(attempt: AttemptId, roll: &mut Roll, options: &Options) -> 
         let (at, _) = events.remove(0);
         events.push((at, ModelEvent::Failed(refused)));
     } else {
-        content(attempt, &mut events, roll, options);
+        content(attempt, sub_agent, &mut events, roll, options);
         ending(&mut events, roll, options);
     }
     break_off(&mut events, roll, options);
@@ -125,7 +125,17 @@ fn too_late(roll: &mut Roll) -> (u64, ModelEvent) {
 /// After so many steps the model calls no tools any more.
 const STEPS: u32 = 8;
 
-fn content(attempt: AttemptId, events: &mut Vec<(u64, ModelEvent)>, roll: &mut Roll, options: &Options) {
+/// The same for a sub-agent, of which a turn may have many.
+const AGENT_STEPS: u32 = 2;
+
+fn content(
+    attempt: AttemptId,
+    sub_agent: bool,
+    events: &mut Vec<(u64, ModelEvent)>,
+    roll: &mut Roll,
+    options: &Options,
+) {
+    let most = if sub_agent { AGENT_STEPS } else { STEPS };
     let first = delay(options.first_event, roll, options);
     let from = events.len();
     let mut block = 0;
@@ -143,7 +153,7 @@ fn content(attempt: AttemptId, events: &mut Vec<(u64, ModelEvent)>, roll: &mut R
     if roll.chance(options.provider_circle) {
         events.push((0, ModelEvent::Call { block, id: "same".to_owned(), name: "ls".to_owned() }));
         events.push((0, ModelEvent::Input { block, text: "{}".to_owned() }));
-    } else if roll.chance(options.calls) && attempt.step.step <= STEPS {
+    } else if roll.chance(options.calls) && attempt.step.step <= most {
         calls(events, block, roll, options);
     }
     if !roll.chance(options.usage_missing) {
@@ -170,9 +180,8 @@ fn say(events: &mut Vec<(u64, ModelEvent)>, block: u32, reasoning: bool, roll: &
     }
 }
 
-const TOOLS: [(&str, &str); 9] = [
+const TOOLS: [(&str, &str); 8] = [
     ("agent", "{\"prompt\":\"a\"}"),
-    ("agent", "{\"prompt\":\"b\"}"),
     ("todos", "{\"todos\":[{\"content\":\"a\",\"status\":\"pending\"}]}"),
     ("ls", "{}"),
     ("view", "{\"file_path\":\"a\"}"),
