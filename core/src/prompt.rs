@@ -70,6 +70,9 @@ pub struct Terms {
     pub max_steps: u32,
     /// The longest single wait that a provider may ask for, in milliseconds.
     pub max_wait: u64,
+    /// What its run may cost, sub-agents and failed attempts included, in micro-dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<u64>,
 }
 
 /// How many steps a turn may have unless its prompt says otherwise.
@@ -93,6 +96,7 @@ impl Terms {
             delivery: Delivery::Auto,
             max_steps: MAX_STEPS,
             max_wait: MAX_WAIT_HEADLESS,
+            max_cost: None,
         }
     }
 }

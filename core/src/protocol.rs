@@ -381,6 +381,7 @@ impl<'de> Deserialize<'de> for EventId {
 }
 
 /// What a subscriber is told.
+#[allow(clippy::large_enum_variant, reason = "nearly every event is a record")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// A record, and its place in the log.

@@ -161,6 +161,9 @@ pub enum Record {
         error: CallError,
         /// What it used all the same.
         usage: Usage,
+        /// What that cost in micro-dollars; none if the price is not known.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<u64>,
         /// Whether it failed because the conversation is too long for the model.
         #[serde(default)]
         too_long: bool,

@@ -98,7 +98,8 @@ const RUN: &str = "\
 Run one prompt to its end and print the answer.
 
 The answer goes to standard output and everything else to standard error. Reading, listing and searching inside the \
-current directory needs no permission; everything else is denied unless --yolo allows it, because nobody can be asked.
+current directory needs no permission; everything else is denied unless --allow or --yolo allows it, because nobody can be
+asked. What was permitted for always in this directory holds as well.
 
 Exit codes: 0 the answer is complete; 1 something failed; 2 bad usage or unknown session or model; 3 no provider or \
 credentials refused; 4 a limit ended it; 5 every tool call was denied; 129, 130, 141, 143 ended by SIGHUP, SIGINT, a \
@@ -121,9 +122,18 @@ pub(crate) struct RunArgs {
     /// Go on with the session that changed last.
     #[arg(long = "continue", short = 'C')]
     pub(crate) continue_last: bool,
-    /// Allow every tool call without asking.
-    #[arg(long, short)]
+    /// Allow every tool call that no rule denies.
+    #[arg(long, short, conflicts_with = "plan")]
     pub(crate) yolo: bool,
+    /// Change nothing and execute nothing: the model is offered only tools that read.
+    #[arg(long)]
+    pub(crate) plan: bool,
+    /// Allow what the rule says, such as "bash(git log *)", "write(src/**)", "host(example.com)" or "edit"; may be given more than once.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) allow: Vec<String>,
+    /// Deny what the rule says, also with --yolo; may be given more than once.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) deny: Vec<String>,
     /// What to print: the answer, one JSON object at the end, or a JSON object a line as it happens.
     #[arg(long, value_enum, default_value_t = FormatArg::Text)]
     pub(crate) format: FormatArg,
@@ -136,6 +146,9 @@ pub(crate) struct RunArgs {
     /// Stop after so many steps (answers of the model).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_steps: Option<u32>,
+    /// Stop once the run has cost so many dollars, such as 0.50; the model's prices must be known.
+    #[arg(long, value_name = "USD", value_parser = micro_dollars)]
+    pub(crate) max_cost: Option<u64>,
     /// Stop after that time, such as 90s, 10m or 1h.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) timeout: Option<u64>,
@@ -175,6 +188,21 @@ fn duration(text: &str) -> Result<u64, String> {
     millis.ok_or_else(|| format!("{text:?} is not a duration above zero; write one such as 90s or 10m"))
 }
 
+/// Reads an amount of dollars and gives it in millionths of one.
+fn micro_dollars(text: &str) -> Result<u64, String> {
+    let bad = || format!("{text:?} is not an amount of dollars above zero; write one such as 2 or 0.50");
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(part) || part.len() > 6 {
+        return Err(bad());
+    }
+    let millionths: Option<u64> = format!("{part:0<6}").parse().ok();
+    let dollars: Option<u64> = whole.parse().ok();
+    let all =
+        dollars.zip(millionths).and_then(|(dollars, part)| dollars.checked_mul(1_000_000)?.checked_add(part));
+    all.filter(|micro| *micro > 0).ok_or_else(bad)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -186,11 +214,17 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_numbers_with_a_unit() {
+    fn durations_and_amounts_are_numbers() {
         for (text, millis) in
             [("5", 5_000), ("90s", 90_000), ("10m", 600_000), ("1h", 3_600_000), ("20ms", 20)]
         {
             assert_eq!(duration(text), Ok(millis), "{text}");
+        }
+        for (text, micro) in [("2", 2_000_000), ("0.50", 500_000), ("1.000001", 1_000_001)] {
+            assert_eq!(micro_dollars(text), Ok(micro), "{text}");
+        }
+        for text in ["", "0", "0.0", ".5", "1.", "-1", "1e3", "0.0000001", "1,5", "99999999999999999999"] {
+            assert!(micro_dollars(text).is_err(), "{text}");
         }
         for text in ["", "s", "0", "-1s", "1.5s", "1 s", "1d", "99999999999999999999h"] {
             assert!(duration(text).is_err(), "{text}");

@@ -140,7 +140,13 @@ impl Session {
         };
         let attempt = call.attempt.attempt.saturating_sub(refused);
         match retry::decide(&error, attempt.max(1), max_wait, &self.settings) {
-            retry::Verdict::Retry(wait) => self.fail_attempt(now, error, Some(wait), out),
+            retry::Verdict::Retry(wait) => {
+                let over = self.over_cost(self.cost(&call.assembly.usage));
+                self.fail_attempt(now, error, over.is_none().then_some(wait), out);
+                if let Some(outcome) = over {
+                    self.finish_turn(now, outcome, out);
+                }
+            }
             retry::Verdict::End(outcome) => {
                 self.fail_attempt(now, error, None, out);
                 self.finish_turn(now, outcome, out);
@@ -160,8 +166,8 @@ impl Session {
         let Some(call) = self.live.call.as_mut() else { return };
         // What it used is on record with its failure, and not once more with the message.
         let (attempt, usage) = (call.attempt, core::mem::take(&mut call.assembly.usage));
-        let too_long = retry::is_too_long(&error);
-        let failed = Record::AttemptFailed { attempt, message, error, usage, too_long, retry_after };
+        let (too_long, cost) = (retry::is_too_long(&error), self.cost(&usage));
+        let failed = Record::AttemptFailed { attempt, message, error, usage, cost, too_long, retry_after };
         self.record(now, failed, out);
         self.pause(now.plus(retry_after.unwrap_or_default()));
         if retry_after.is_some() {

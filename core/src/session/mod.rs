@@ -5,7 +5,7 @@
 //! there, so after a crash the durable half is all there is to go on from.
 //!
 //! What is decided where: acceptance and order of prompts in `entry`, cancels in `cancel`, turns and steps in `turn`,
-//! a model's answer in `answer` (put together in `stream`, retried by `retry`), tool calls in `calls`, sub-agents in
+//! a model's answer in `answer` (put together in `stream`, retried by `retry`), what a run may cost in `cost`, tool calls in `calls`, sub-agents in
 //! `agents`, permission in `asks`, what it is called in `title`, and what a broken-off turn leaves behind in `settle`.
 
 mod agents;
@@ -13,6 +13,7 @@ mod answer;
 mod asks;
 mod calls;
 mod cancel;
+mod cost;
 mod durable;
 mod entry;
 mod live;

@@ -5,13 +5,14 @@ use alloc::vec::Vec;
 
 use super::live::{Call, CallState};
 use super::stream::Assembly;
-use super::{Decisions, Effect, Phase, Session, settle};
+use super::{Decisions, Effect, Phase, Session, cost, settle};
 use crate::content::Finish;
 use crate::ids::{AttemptId, MessageId, PromptId, StepId, TurnId};
 use crate::model::{ModelRef, Preparation, PrepareError};
 use crate::prompt::Terms;
 use crate::record::{Reason, Record, RunFinished, Totals, TurnOutcome};
 use crate::time::Timestamp;
+use crate::tools;
 
 impl Session {
     /// Begins a turn with that prompt. If its run could not be prepared, the turn fails at once. Whoever calls this
@@ -23,7 +24,7 @@ impl Session {
         prepared: Result<Preparation, PrepareError>,
         out: &mut Decisions,
     ) {
-        let failed = match prepared {
+        let failed = match self.fitting(prompt, prepared) {
             Ok(preparation) => {
                 if self.durable.preparation.as_ref() != Some(&preparation) {
                     self.record(now, Record::Prepared { preparation }, out);
@@ -40,6 +41,21 @@ impl Session {
             }
             Some(error) => self.close_turn(now, TurnOutcome::Failed(error), out),
         }
+    }
+
+    /// What was prepared, as far as it fits the prompt's terms.
+    fn fitting(
+        &self,
+        prompt: &PromptId,
+        prepared: Result<Preparation, PrepareError>,
+    ) -> Result<Preparation, PrepareError> {
+        let mut preparation = prepared?;
+        if let Some((_, open)) = self.durable.find_open(prompt) {
+            let terms = &open.prompt.terms;
+            cost::check(terms, &preparation)?;
+            preparation.tools.retain(|tool| tools::is_offered(&tool.name, terms.permission));
+        }
+        Ok(preparation)
     }
 
     /// Records that a turn began and that its prompt became a message.
@@ -71,6 +87,9 @@ impl Session {
                 "The run has had {most} steps, as many as it may have; ask it to continue, or allow more."
             );
             return self.close_turn(now, TurnOutcome::Limited(Reason::MaxSteps, text), out);
+        }
+        if let Some(outcome) = self.over_cost(None) {
+            return self.close_turn(now, outcome, out);
         }
         self.fold(now, turn, out);
         if self.is_crowded() && self.can_sum_up() {
@@ -148,8 +167,7 @@ impl Session {
     pub(super) fn close_step(&mut self, now: Timestamp, out: &mut Decisions) {
         let Some(turn) = self.durable.turn.as_ref().filter(|turn| turn.message.is_some()) else { return };
         let (step, usage, before) = (turn.step_id(), turn.usage, turn.totals.context);
-        let prices = self.durable.preparation.as_ref().and_then(|preparation| preparation.prices);
-        let cost = prices.map(|prices| prices.cost(&usage));
+        let cost = self.cost(&usage);
         // Of an answer that was broken off often nothing is known; the conversation is not empty for that.
         let context = if usage.context() > 0 { usage.context() } else { before };
         self.record(now, Record::StepFinished { step, usage, cost, context }, out);

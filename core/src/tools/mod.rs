@@ -12,6 +12,7 @@ pub use input::{
     ToolInput, ViewInput, WriteInput, read, read_call,
 };
 pub use permission::{
-    Access, Action, Argument, Ask, BadRule, Intent, Part, PathUse, Rule, Subject, Verdict, judge, line,
+    Access, Action, Argument, Ask, BadRule, Intent, Part, PathUse, Rule, Subject, Verdict, is_offered, judge,
+    line,
 };
 pub use spec::{overlaps, specs, sub_agent_specs};

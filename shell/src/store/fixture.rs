@@ -83,6 +83,7 @@ pub(super) fn attempt_failed(session: &str, turn: u32, message: u64) -> Entry {
             message,
             error,
             usage: Usage::default(),
+            cost: None,
             too_long: false,
             retry_after: None,
         },

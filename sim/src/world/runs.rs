@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use hostler_core::client::{Effect, Format, Headless, Input, Options, Signal, Which, exit_code};
+use hostler_core::client::{Effect, Format, Gathered, Headless, Input, Options, Signal, Which, exit_code};
 use hostler_core::ids::PromptId;
 use hostler_core::machine::{Effects, Machine};
 use hostler_core::protocol::{Command, Event, EventId, Notice, Reply, Request};
@@ -55,7 +55,8 @@ impl World {
             warnings: Vec::new(),
         };
         let machine = Headless::new(options, self.time());
-        let inbox = VecDeque::from([Input::Begin, Input::Ready { text, warning: None }]);
+        let gathered = Gathered { text, ..Gathered::default() };
+        let inbox = VecDeque::from([Input::Begin, Input::Ready(Box::new(gathered))]);
         let (disturbed, said) = (submit.wait < 1_000, false);
         self.runs.push(Run {
             process,

@@ -1,25 +1,23 @@
 //! `hostler run`: ties the decisions of `client::Headless` to signals, standard input and output, and the door.
 
+mod gather;
+mod options;
 mod output;
 mod prompt;
 mod replies;
 mod signals;
 
 use std::collections::VecDeque;
-use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use hostler_core::client::{Effect, Format, Headless, Input, Options, Which};
-use hostler_core::ids::{ClientId, PromptId, RunId, SessionId};
+use hostler_core::client::{Effect, Headless, Input};
 use hostler_core::machine::{Effects, Machine};
-use hostler_core::prompt::{PermissionMode, Prompt, Terms};
 use hostler_core::protocol::{Refusal, RefusalKind, Reply, Request};
 use hostler_shell::clock::Clock;
 use hostler_shell::door::{Door, DoorError, InProcess, Subscription};
-use uuid::Uuid;
 
-use crate::cli::{FormatArg, RunArgs};
+use crate::cli::RunArgs;
 use crate::failure::Failure;
 use crate::place::Place;
 use output::Output;
@@ -72,7 +70,7 @@ impl Run {
         let place = Place::here();
         let cwd = place.as_ref().map(|place| place.root.display().to_string()).unwrap_or_default();
         let warning = place.as_ref().ok().and_then(|place| place.warning.clone());
-        let options = options(args, cwd, warning);
+        let options = options::options(args, cwd, warning)?;
         let signals = Signals::watch()
             .map_err(|error| Failure::error(format!("Signals cannot be watched ({error}).")))?;
         Ok(Self {
@@ -93,7 +91,7 @@ impl Run {
 
     async fn until_over(mut self, args: RunArgs) -> u8 {
         self.feed(Input::Begin).await;
-        let mut prompt = prompt::read(args.prompt, args.stdin);
+        let mut gathering = gather::start(args, self.place.as_ref().ok());
         while self.code.is_none() {
             let (room, room_for_errors) = (self.output.ready(), self.errors.ready());
             let woken = tokio::select! {
@@ -104,7 +102,7 @@ impl Run {
                 () = room, if !self.queue.is_empty() => Woken::Written,
                 () = room_for_errors, if !self.told.is_empty() => Woken::Written,
                 reply = self.replies.next() => answered(reply),
-                (text, warning) = prompt.ready() => Woken::Input(Input::Ready { text, warning }),
+                input = gathering.ready() => Woken::Input(input),
                 event = next(&mut self.events), if self.queue.len() < QUEUED => match event {
                     Ok(event) => Woken::Input(Input::Event(Box::new((*event).clone()))),
                     Err(error) => unavailable(&error),
@@ -253,48 +251,5 @@ async fn wait(
     match deadline {
         Some((at, _)) => tokio::time::sleep_until(clock.instant(at)).await,
         None => std::future::pending().await,
-    }
-}
-
-fn options(args: &RunArgs, cwd: String, warning: Option<String>) -> Options {
-    let id = || Uuid::new_v4().to_string();
-    let run = id();
-    let mut terms = Terms::headless();
-    terms.model.clone_from(&args.model);
-    terms.max_steps = args.max_steps.unwrap_or(terms.max_steps);
-    terms.max_wait = args.max_wait.unwrap_or(terms.max_wait);
-    if args.yolo {
-        terms.permission = PermissionMode::Yolo;
-    }
-    let prompt = Prompt {
-        id: PromptId::new(run.clone()),
-        run: Some(RunId::new(run)),
-        client: ClientId::new(id()),
-        text: String::new(),
-        attachments: Vec::new(),
-        terms,
-    };
-    let session = match (&args.session, args.continue_last) {
-        (Some(prefix), _) => Which::Prefix(prefix.clone()),
-        (None, true) => Which::Latest(SessionId::new(id())),
-        (None, false) => Which::New(SessionId::new(id())),
-    };
-    let terminal = std::io::stdout().is_terminal();
-    Options {
-        prompt,
-        session,
-        format: match args.format {
-            FormatArg::Text => Format::Text,
-            FormatArg::Json => Format::Json,
-            FormatArg::Jsonl => Format::Jsonl,
-        },
-        live: args.live || terminal,
-        terminal,
-        quiet: args.quiet,
-        fail_on_tool_error: args.fail_on_tool_error,
-        timeout: args.timeout,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        cwd,
-        warnings: warning.into_iter().collect(),
     }
 }

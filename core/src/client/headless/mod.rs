@@ -10,6 +10,7 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +22,7 @@ use crate::prompt::{PermissionMode, Prompt};
 use crate::protocol::{Command, Event, EventId, Query, Refusal, RefusalKind, Reply, Request, SessionChoice};
 use crate::record::{CancelScope, Reason, RunFinished, RunStatus, Totals};
 use crate::time::{Deadline, Timestamp};
+use crate::tools::Rule;
 
 /// How long a run is given to settle after the first signal, in milliseconds.
 const SETTLE: u64 = 4_750;
@@ -52,7 +54,18 @@ pub struct Options {
     /// The working directory, for the first line.
     pub cwd: String,
     /// What to warn about at the start.
-    pub warnings: alloc::vec::Vec<String>,
+    pub warnings: Vec<String>,
+}
+
+/// What a run needs beside its command line: gathered after its first line, because it may take time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gathered {
+    /// The prompt's text: what stood on the command line and what came on standard input.
+    pub text: String,
+    /// What is permitted for always where it works.
+    pub rules: Vec<Rule>,
+    /// What there is to say about how it came together.
+    pub warning: Option<String>,
 }
 
 /// The session that a run is for.
@@ -93,13 +106,10 @@ pub enum Signal {
 pub enum Input {
     /// It begins. Nothing else comes before.
     Begin,
-    /// The prompt is complete: what stood on the command line and what came on standard input.
-    Ready {
-        /// Its text.
-        text: String,
-        /// What there is to say about how it came together.
-        warning: Option<String>,
-    },
+    /// What the run needs is gathered.
+    Ready(Box<Gathered>),
+    /// Something that the run needs cannot be had, which makes no sense of what was asked for; one sentence says what.
+    Mistake(String),
     /// The request that was made last is answered.
     Reply(Box<Reply>),
     /// The workspace could not be opened, and why.
@@ -184,7 +194,8 @@ impl Machine for Headless {
         }
         match input {
             Input::Begin => self.begin(now, out),
-            Input::Ready { text, warning } => self.ready(now, text, warning, out),
+            Input::Ready(gathered) => self.ready(now, *gathered, out),
+            Input::Mistake(message) => self.mistake(now, &message, out),
             Input::Reply(reply) => self.reply(now, *reply, out),
             Input::Unavailable(refusal) => self.refused(now, &refusal, out),
             Input::Event(event) => self.event(now, *event, out),
@@ -262,18 +273,20 @@ impl Headless {
         }
     }
 
-    fn ready(&mut self, now: Timestamp, text: String, warning: Option<String>, out: &mut Effects<Effect>) {
+    fn ready(&mut self, now: Timestamp, gathered: Gathered, out: &mut Effects<Effect>) {
         if self.phase != Phase::Reading {
             return;
         }
+        let Gathered { text, rules, warning } = gathered;
         if let Some(warning) = warning {
             self.warn(now, &warning, out);
         }
         if text.trim().is_empty() {
             let message = "The prompt is empty; say what is to be done, as an argument or on standard input.";
-            return self.finish(now, self.unrecorded(now, RunStatus::Error, Reason::Usage, message), out);
+            return self.mistake(now, message, out);
         }
         self.options.prompt.text = text;
+        self.options.prompt.terms.rules.extend(rules);
         self.phase = Phase::Finding;
         let query = match &self.options.session {
             Which::New(id) => return self.submit(SessionChoice::New { id: id.clone() }, out),
@@ -281,6 +294,13 @@ impl Headless {
             Which::Prefix(prefix) => Query::FindSession { prefix: prefix.clone() },
         };
         out.push(Effect::Request(Box::new(Request::Query(query))));
+    }
+
+    /// What was asked for makes no sense.
+    fn mistake(&mut self, now: Timestamp, message: &str, out: &mut Effects<Effect>) {
+        if self.phase == Phase::Reading {
+            self.finish(now, self.unrecorded(now, RunStatus::Error, Reason::Usage, message), out);
+        }
     }
 
     fn warn(&mut self, now: Timestamp, message: &str, out: &mut Effects<Effect>) {

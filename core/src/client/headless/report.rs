@@ -29,7 +29,8 @@ impl Headless {
             Input::OutputClosed
             | Input::Signal(_)
             | Input::Begin
-            | Input::Ready { .. }
+            | Input::Ready(_)
+            | Input::Mistake(_)
             | Input::Reply(_)
             | Input::Unavailable(_)
             | Input::Event(_)

@@ -19,6 +19,7 @@ fn retry(stand: &mut Stand) {
         message: MessageId(2),
         error: broken(CallErrorKind::Transport),
         usage: Default::default(),
+        cost: None,
         too_long: false,
         retry_after: Some(4_001),
     });

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::{Effect, Format, Headless, Input, Options, Signal, Which};
+use super::super::{Effect, Format, Gathered, Headless, Input, Options, Signal, Which};
 use crate::content::{Block, Finish, ToolCall, ToolOutcome, ToolStatus, Usage};
 use crate::ids::{CallId, MessageId, RunId, SessionId, TurnId};
 use crate::machine::{Effects, Entry, Machine};
@@ -75,7 +75,7 @@ impl Stand {
     }
 
     pub(super) fn ready(&mut self, text: &str) {
-        self.feed(Input::Ready { text: text.into(), warning: None });
+        self.feed(Input::Ready(Box::new(Gathered { text: text.into(), ..Gathered::default() })));
     }
 
     pub(super) fn feed(&mut self, input: Input) {

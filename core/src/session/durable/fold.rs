@@ -73,8 +73,8 @@ impl Durable {
             Record::ReasoningAppended { block, text, .. } => {
                 self.append(*block, text, || Block::Reasoning(Reasoning::default()));
             }
-            Record::AttemptFailed { usage, retry_after, too_long, .. } => {
-                self.fail_attempt(usage, retry_after.is_some());
+            Record::AttemptFailed { usage, cost, retry_after, too_long, .. } => {
+                self.fail_attempt(usage, *cost, retry_after.is_some());
                 if *too_long {
                     self.refuse_summary();
                 }
@@ -199,12 +199,13 @@ impl Durable {
         });
     }
 
-    fn fail_attempt(&mut self, usage: &Usage, void: bool) {
+    fn fail_attempt(&mut self, usage: &Usage, cost: Option<u64>, void: bool) {
         self.with_turn(|turn| {
             if void {
                 turn.streamed.clear();
             }
             turn.totals.usage.add(usage);
+            turn.totals.add_cost(cost);
         });
     }
 

@@ -3,6 +3,8 @@
 mod admission;
 mod asks;
 mod cancel;
+mod cost;
+mod plan;
 mod queue;
 mod recovery;
 mod retries;

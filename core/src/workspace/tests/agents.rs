@@ -207,3 +207,19 @@ fn after_a_crash_sub_agents_end_first_and_what_they_used_counts() {
     assert_eq!((end.reason, end.totals.usage.output), (Reason::Interrupted, 9));
     assert_eq!(rig.outcome(call_id(1, 1, 2)).0, ToolStatus::Interrupted);
 }
+
+#[test]
+fn a_sub_agent_may_cost_what_is_left_of_what_its_run_may() {
+    let mut rig = Rig::new();
+    let prices = Some(Prices { input: 1_000_000, ..Prices::default() });
+    let mut asked = prompt("p", "Do it.");
+    asked.terms.max_cost = Some(100);
+    rig.submit(asked);
+    rig.prepared_with("p", Ok(Preparation { prices, ..words::preparation() }));
+    let [call, input] = words::called(0, LOOK.0, LOOK.1);
+    rig.stream(vec![call, input, used(70, 0), stop()]);
+    let open = rig.durable(&child(1)).open.values().next().unwrap();
+    assert_eq!(open.prompt.terms.max_cost, Some(30));
+    answers(&mut rig, &child(1), "All is well.");
+    assert_eq!((rig.end("p").reason, rig.end("p").totals.cost), (Reason::MaxCost, Some(100)));
+}
