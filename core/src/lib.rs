@@ -15,6 +15,7 @@ extern crate alloc;
 #[cfg(test)]
 extern crate self as hostler_core;
 
+pub mod catalogue;
 pub mod client;
 pub mod content;
 pub mod digest;

@@ -2,6 +2,7 @@
 //!
 //! A [`ModelRequest`] becomes a protocol's body, and a protocol's stream becomes [`ModelEvent`]s, in `provider`.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -239,7 +240,11 @@ pub struct Preparation {
     pub context_window: Option<u64>,
     /// What the model's tokens cost; none if that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prices: Option<Prices>,
+    pub prices: Option<Box<Prices>>,
+    /// What there is to say to people about it, such as that the model's limits are not known. Said when a session is
+    /// prepared so for the first time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notices: Vec<String>,
 }
 
 /// What a model's tokens cost, in micro-dollars a million tokens.
@@ -253,15 +258,38 @@ pub struct Prices {
     pub cache_read: u64,
     /// For tokens written to the cache.
     pub cache_write: u64,
+    /// What they cost in a long request, if that makes a difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long: Option<LongPrices>,
+}
+
+/// What a model's tokens cost in a request that is longer than usual, in micro-dollars a million tokens.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LongPrices {
+    /// A request of more tokens than these is a long one.
+    pub above: u64,
+    /// For tokens read.
+    pub input: u64,
+    /// For tokens written.
+    pub output: u64,
+    /// For tokens read from the cache.
+    pub cache_read: u64,
+    /// For tokens written to the cache.
+    pub cache_write: u64,
 }
 
 impl Prices {
-    /// What that usage costs in micro-dollars, rounded up.
+    /// What that usage costs in micro-dollars, rounded up. It counts as that of one request.
     pub fn cost(&self, usage: &Usage) -> u64 {
-        let sum = u128::from(usage.input) * u128::from(self.input)
-            + u128::from(usage.output) * u128::from(self.output)
-            + u128::from(usage.cache_read) * u128::from(self.cache_read)
-            + u128::from(usage.cache_write) * u128::from(self.cache_write);
+        let read = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
+        let [input, output, cache_read, cache_write] = match self.long {
+            Some(long) if read > long.above => [long.input, long.output, long.cache_read, long.cache_write],
+            _ => [self.input, self.output, self.cache_read, self.cache_write],
+        };
+        let sum = u128::from(usage.input) * u128::from(input)
+            + u128::from(usage.output) * u128::from(output)
+            + u128::from(usage.cache_read) * u128::from(cache_read)
+            + u128::from(usage.cache_write) * u128::from(cache_write);
         u64::try_from(sum.div_ceil(1_000_000)).unwrap_or(u64::MAX)
     }
 }
@@ -275,6 +303,29 @@ mod tests {
 
     fn text(block: u32, text: &str) -> ModelEvent {
         ModelEvent::Text { block, text: text.into() }
+    }
+
+    #[test]
+    fn a_long_request_has_prices_of_its_own() {
+        let long = LongPrices {
+            above: 1_000,
+            input: 10_000_000,
+            output: 20_000_000,
+            cache_read: 1_000_000,
+            cache_write: 0,
+        };
+        let prices = Prices {
+            input: 1_000_000,
+            output: 2_000_000,
+            cache_read: 100_000,
+            cache_write: 0,
+            long: Some(long),
+        };
+        let usage = |input, cache_read| Usage { input, output: 10, cache_read, ..Usage::default() };
+        assert_eq!(prices.cost(&usage(900, 100)), 900 + 20 + 10);
+        assert_eq!(prices.cost(&usage(900, 101)), 9_000 + 200 + 101);
+        assert_eq!(Prices { long: None, ..prices }.cost(&usage(900, 110)), 900 + 20 + 11);
+        assert_eq!(prices.cost(&usage(u64::MAX, u64::MAX)), u64::MAX);
     }
 
     #[test]

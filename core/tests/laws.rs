@@ -19,6 +19,10 @@ mod tests {
     const CASES: u32 = 250;
 
     fn check(serving: bool, seed: u64) {
+        tell(seed, |story| Stage::new(serving).play(story));
+    }
+
+    fn tell(seed: u64, play: impl Fn(&Story)) {
         let mut config = Config { failure_persistence: None, ..Config::default() };
         if std::env::var_os("PROPTEST_CASES").is_none() {
             config.cases = CASES;
@@ -27,7 +31,7 @@ mod tests {
             config.rng_seed = RngSeed::Fixed(seed);
         }
         let told = TestRunner::new(config).run(&Story::any(), |story| {
-            Stage::new(serving).play(&story);
+            play(&story);
             Ok(())
         });
         if let Err(failed) = told {
@@ -43,5 +47,10 @@ mod tests {
     #[test]
     fn the_laws_hold_in_every_story_of_a_server() {
         check(true, 2);
+    }
+
+    #[test]
+    fn every_story_is_decided_again_when_its_texts_are_hidden() {
+        tell(3, |story| Stage::new(false).play_for_others(story));
     }
 }

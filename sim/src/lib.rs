@@ -6,11 +6,11 @@
 //! [`explore`] tries every order of a few things instead of some orders of many.
 
 pub mod campaign;
+pub mod canon;
 pub mod cli;
 pub mod coverage;
 pub mod dice;
 pub mod explore;
-
 pub mod failure;
 pub mod marks;
 pub mod options;
@@ -18,5 +18,6 @@ pub mod oracles;
 pub mod plan;
 pub mod reference;
 pub mod repro;
+pub mod shared;
 pub mod shrink;
 pub mod world;

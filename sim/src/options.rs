@@ -169,9 +169,9 @@ options! {
     /// Logs cannot be read.
     disk_unreadable,
     /// A fault of the world itself, to see whether it is noticed: 0 none, 1 the disk forgets cancels, 2 it keeps the locks
-    /// of the dead.
+    /// of the dead, and from 3 on a machine that decides wrongly (see `world::double`).
     planted,
-    /// Whether answers are as short as they can be.
+    /// Whether answers are as short as they can be: 0 no, 1 yes, 2 also if they fill the conversation.
     short,
     /// What stays broken for ever at the end: 0 nothing, 1 provider, 2 tools, 3 disk, 4 preparing.
     broken,

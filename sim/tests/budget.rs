@@ -5,11 +5,12 @@
 use std::time::Duration;
 
 use hostler_sim::campaign::{MANY, Order, run, run_seed};
-use hostler_sim::explore::{explore, scopes};
+use hostler_sim::explore::{Scope, explore, scopes};
 use hostler_sim::failure::Class;
 use hostler_sim::repro::Repro;
 use hostler_sim::shrink::shrink;
 use hostler_sim::world::Watch;
+use hostler_sim::world::double;
 use hostler_sim::world::trace::Level;
 
 #[test]
@@ -32,11 +33,35 @@ fn the_same_seed_goes_the_same_way() {
 
 #[test]
 fn the_smallest_scope_is_clean_in_every_order() {
-    for scope in scopes().iter().filter(|scope| scope.name == "cancel") {
-        let found = explore(scope);
-        assert_eq!(found.failure, None);
-        assert!(found.states > 100 && found.ends > 0, "{found:?}");
+    let scope = scope("cancel");
+    let found = explore(&scope);
+    assert_eq!(found.failure, None);
+    assert!(found.states > 100 && found.ends > 0, "{found:?}");
+}
+
+fn scope(name: &str) -> Scope {
+    scopes().into_iter().find(|scope| scope.name == name).expect("there is such a scope")
+}
+
+#[test]
+fn a_decision_that_is_wrong_in_one_order_only_is_found_in_its_scope() {
+    for (name, planted) in [
+        ("admission", double::FORGETS_THE_QUEUE),
+        ("cancel", double::LOSES_AN_OUTCOME),
+        ("admission", double::TAKES_IT_TWICE),
+    ] {
+        let mut scope = scope(name);
+        scope.options.planted = planted;
+        let (failure, way) = explore(&scope).failure.expect("it is noticed");
+        assert!(way.len() > 3, "{failure}: {way:?}");
     }
+}
+
+#[test]
+fn a_scope_that_is_deeper_than_it_says_is_not_called_explored() {
+    let scope = Scope { depth: 20, ..scope("cancel") };
+    let (failure, _) = explore(&scope).failure.expect("it is noticed");
+    assert_eq!(failure.oracle, "depth");
 }
 
 /// The first seed that fails with that planted.

@@ -54,12 +54,22 @@ pub(crate) enum Command {
     Replay {
         /// The flight record; they lie beside the log, in flight/.
         file: PathBuf,
+        /// Show what happened in that batch, what it led to, and the state behind it; 0 is the beginning.
+        #[arg(long, value_name = "N", conflicts_with = "export")]
+        at: Option<u64>,
+        /// Write the record to a new file with its texts hidden, so that it can be shown to others.
+        #[arg(long, value_name = "OUT")]
+        export: Option<PathBuf>,
     },
 }
 
 const REPLAY: &str = "\
 Feed a flight record to the decisions again and compare. Every process notes what it was fed and a digest of what it \
-decided; replaying that names the first batch that is decided differently, or says that none is.";
+decided; replaying that names the first batch that is decided differently, or says that none is.
+
+With --export, what people, models and tools wrote (prompts, answers, paths, arguments, output, messages of errors) is \
+replaced by placeholders: the same one for the same text, as long as the text. Names of tools, models and sessions, ids, \
+numbers and the shape of JSON stay, and so does what was decided: the new record replays like the old one.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Sessions {

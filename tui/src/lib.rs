@@ -28,7 +28,9 @@ pub fn main() -> ExitCode {
         cli::Command::Run(args) => run::run(*args),
         cli::Command::Sessions { command } => commands::sessions::sessions(&command),
         cli::Command::Runs { command } => commands::runs::runs(&command),
-        cli::Command::Replay { file } => commands::replay::replay(&file),
+        cli::Command::Replay { file, at: Some(number), .. } => commands::replay::at(&file, number),
+        cli::Command::Replay { file, export: Some(to), .. } => commands::replay::export(&file, &to),
+        cli::Command::Replay { file, .. } => commands::replay::replay(&file),
     };
     ended.unwrap_or_else(|failure| failure.report())
 }

@@ -35,6 +35,7 @@ impl Place {
         let store = Store::open(&self.dir).map_err(|error| error.to_string())?;
         // In a directory that was deleted every tool fails by itself, and the model can still answer.
         let tools = tools::Workspace::open(&self.root).unwrap_or_else(|_| tools::Workspace::gone(&self.root));
+        let tools = tools.with_outputs(&self.dir);
         let settings = Settings::default();
         let models = Models::new(Endpoints::from_env(), settings.connect);
         let dir = self.dir.clone();

@@ -60,6 +60,7 @@ pub(crate) fn preparation() -> Preparation {
         tools: tools::specs(),
         context_window: None,
         prices: None,
+        notices: Vec::new(),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::record::{Reason, TurnOutcome};
 impl Session {
     /// What that usage costs in micro-dollars; none if the model's prices are not known.
     pub(super) fn cost(&self, usage: &Usage) -> Option<u64> {
-        let prices = self.durable.preparation.as_ref().and_then(|preparation| preparation.prices);
+        let prices = self.durable.preparation.as_ref().and_then(|preparation| preparation.prices.as_ref());
         prices.map(|prices| prices.cost(usage))
     }
 

@@ -49,6 +49,7 @@ pub use durable::{
 };
 pub use live::Live;
 pub use repetition::Trail;
+pub(crate) use repetition::footprint;
 pub use settings::Settings;
 
 /// The state of one session, and its decisions.
@@ -276,6 +277,20 @@ impl Session {
                 history::summary_request(preparation, &self.durable.messages, budget >> refused)
             }
         })
+    }
+
+    /// Lets the texts of an answer that is under way be replaced, each by what is made of it in the original.
+    pub(crate) fn replace_streamed(
+        &mut self,
+        original: &Self,
+        mut replace: impl FnMut(AttemptId, u32, bool, &mut String),
+    ) {
+        if let (Some(call), Some(before)) = (&mut self.live.call, &original.live.call) {
+            let attempt = before.attempt;
+            call.assembly.replace(&before.assembly, |block, is_json, text| {
+                replace(attempt, block, is_json, text);
+            });
+        }
     }
 
     /// Decides about an input.

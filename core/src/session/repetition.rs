@@ -24,12 +24,13 @@ pub struct Trail {
     steps: VecDeque<Footprint>,
 }
 
+/// What a step did and what came of it, in digests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Footprint {
+pub(crate) struct Footprint {
     /// Tools, arguments and results.
-    whole: String,
+    pub(crate) whole: String,
     /// Tools and results.
-    results: String,
+    pub(crate) results: String,
 }
 
 impl Trail {
@@ -61,7 +62,8 @@ fn count<'a>(steps: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
     times
 }
 
-fn footprint(answer: &AssistantMessage) -> Option<Footprint> {
+/// What a step did; none if it did nothing.
+pub(crate) fn footprint(answer: &AssistantMessage) -> Option<Footprint> {
     let (mut whole, mut results) = (String::new(), String::new());
     for call in answer.calls() {
         let outcome = call.outcome.as_ref().map_or("", |outcome| outcome.text.as_str());

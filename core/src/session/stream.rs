@@ -76,6 +76,24 @@ impl Assembly {
         records
     }
 
+    /// Puts in the place of each text what is made of it in the original; says of each whether it is JSON.
+    pub(super) fn replace(&mut self, original: &Self, mut replace: impl FnMut(u32, bool, &mut String)) {
+        for (block, part) in &mut self.blocks {
+            match (part, original.blocks.get(block)) {
+                (Part::Text { text, .. }, Some(Part::Text { text: before, .. }))
+                | (Part::Reasoning { text, .. }, Some(Part::Reasoning { text: before, .. })) => {
+                    text.clone_from(before);
+                    replace(*block, false, text);
+                }
+                (Part::Call { input, .. }, Some(Part::Call { input: before, .. })) => {
+                    input.clone_from(before);
+                    replace(*block, true, input);
+                }
+                (Part::Text { .. } | Part::Reasoning { .. } | Part::Call { .. }, _) => {}
+            }
+        }
+    }
+
     /// The whole answer; its calls are numbered in order.
     pub(super) fn finish(self, step: StepId) -> Vec<Block> {
         let mut calls = 0;

@@ -90,7 +90,7 @@ impl Session {
         }
         let title = title.unwrap_or_else(|| self.durable.title.clone());
         let by = self.durable.titled_by.unwrap_or(TitleSource::Model);
-        let prices = self.durable.preparation.as_ref().and_then(|preparation| preparation.prices);
+        let prices = self.durable.preparation.as_ref().and_then(|preparation| preparation.prices.as_deref());
         let cost = prices.map(|prices| prices.cost(&usage));
         self.record(now, Record::TitleChanged { title, by, usage, cost }, out);
     }

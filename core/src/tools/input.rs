@@ -24,6 +24,8 @@ pub enum ToolInput {
     Grep(GrepInput),
     /// Replace text in a file.
     Edit(EditInput),
+    /// Replace several texts in a file.
+    MultiEdit(MultiEditInput),
     /// Write a whole file.
     Write(WriteInput),
 }
@@ -133,6 +135,27 @@ pub struct EditInput {
     pub replace_all: bool,
 }
 
+/// Arguments of `multiedit`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MultiEditInput {
+    /// The file.
+    pub file_path: String,
+    /// What to replace, one after the other, all or nothing.
+    pub edits: Vec<Replace>,
+}
+
+/// One of several replacements.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Replace {
+    /// What to replace; empty, in the first one, to make a new file.
+    pub old_string: String,
+    /// What to put there; empty to delete.
+    pub new_string: String,
+    /// Replace every occurrence instead of the only one.
+    #[serde(default)]
+    pub replace_all: bool,
+}
+
 /// Arguments of `write`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WriteInput {
@@ -174,6 +197,7 @@ pub fn read(name: &str, input: &str) -> Result<ToolInput, BadInput> {
         "glob" => arguments(name, input).map(ToolInput::Glob),
         "grep" => arguments(name, input).map(ToolInput::Grep),
         "edit" => arguments(name, input).map(ToolInput::Edit),
+        "multiedit" => arguments(name, input).map(ToolInput::MultiEdit),
         "write" => arguments(name, input).map(ToolInput::Write),
         _ => Err(BadInput::UnknownTool { name: name.to_string(), known: super::spec::names() }),
     }

@@ -8,8 +8,8 @@ mod permission;
 mod spec;
 
 pub use input::{
-    AgentInput, BadInput, BashInput, CallInput, EditInput, GlobInput, GrepInput, LsInput, TodosInput,
-    ToolInput, ViewInput, WriteInput, read, read_call,
+    AgentInput, BadInput, BashInput, CallInput, EditInput, GlobInput, GrepInput, LsInput, MultiEditInput,
+    Replace, TodosInput, ToolInput, ViewInput, WriteInput, read, read_call,
 };
 pub use permission::{
     Access, Action, Argument, Ask, BadRule, Intent, Part, PathUse, Rule, Subject, Verdict, is_offered, judge,

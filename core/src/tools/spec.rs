@@ -29,7 +29,8 @@ const TOOLS: &[Row] = &[
     Row {
         name: "bash",
         description: "Run a command with bash in the workspace and get its output and exit code. Each call is a fresh \
-            shell; stdin is empty and there is no terminal. Output is cut in the middle when it is long. Use the other \
+            shell; stdin is empty and there is no terminal. Long output is cut in the middle and \
+            kept in a file that view and grep can read. Use the other \
             tools to read, search and edit files.",
         schema: r#"{"type":"object","properties":{"command":{"type":"string","description":"The command to run."},"description":{"type":"string","description":"What it is for, in a few words."},"working_dir":{"type":"string","description":"Where to run it; the workspace if not given."},"timeout":{"type":"integer","description":"Seconds after which it is stopped: 120 if not given, at most 3600."}},"required":["command"]}"#,
         overlaps: false,
@@ -60,6 +61,13 @@ const TOOLS: &[Row] = &[
         description: "List a directory as a tree. At most 1000 entries; ignored files are left out.",
         schema: r#"{"type":"object","properties":{"path":{"type":"string","description":"The directory; the workspace if not given."},"depth":{"type":"integer","description":"How many levels to go down; all if not given."}}}"#,
         overlaps: true,
+    },
+    Row {
+        name: "multiedit",
+        description: "Replace several texts in one file, one after the other; each sees what those before it did. If one \
+            fails, nothing is changed. The rules of edit hold for each.",
+        schema: r#"{"type":"object","properties":{"file_path":{"type":"string","description":"The file, absolute or relative to the workspace."},"edits":{"type":"array","minItems":1,"items":{"type":"object","properties":{"old_string":{"type":"string","description":"The text to replace, exactly as it stands."},"new_string":{"type":"string","description":"The text to put there."},"replace_all":{"type":"boolean","description":"Replace every occurrence."}},"required":["old_string","new_string"]},"description":"The replacements, in order."}},"required":["file_path","edits"]}"#,
+        overlaps: false,
     },
     Row {
         name: "todos",

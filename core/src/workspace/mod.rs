@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{EffectId, PromptId, RequestId, SessionId};
+use crate::ids::{AttemptId, EffectId, PromptId, RequestId, SessionId};
 use crate::machine::{Effects, Machine};
 use crate::model::ModelRequest;
 use crate::prompt::Prompt;
@@ -186,6 +186,26 @@ impl Workspace {
     /// Whether no session is in use.
     pub fn is_idle(&self) -> bool {
         self.sessions.is_empty()
+    }
+
+    /// What the logs of all open sessions amount to.
+    pub(crate) fn durables(&self) -> impl Iterator<Item = &Durable> {
+        self.open_sessions().map(Session::durable)
+    }
+
+    /// Lets the texts of answers that are under way be replaced, each by what is made of it in the original.
+    pub(crate) fn replace_streamed(
+        &mut self,
+        original: &Self,
+        mut replace: impl FnMut((SessionId, AttemptId, u32), bool, &mut String),
+    ) {
+        for (id, slot) in &mut self.sessions {
+            if let (Slot::Open(session), Some(Slot::Open(before))) = (slot, original.sessions.get(id)) {
+                session.replace_streamed(before, |attempt, block, is_json, text| {
+                    replace((id.clone(), attempt, block), is_json, text);
+                });
+            }
+        }
     }
 
     fn open(&self, session: &SessionId) -> Option<&Session> {

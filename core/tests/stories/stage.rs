@@ -1,6 +1,7 @@
 //! Tells a story to a rig.
 
 use hostler_core::content::{ErrorClass, ErrorInfo, ToolStatus, Usage};
+use hostler_core::flight;
 use hostler_core::ids::{AttemptId, CallId, RunId, SessionId};
 use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
 use hostler_core::prompt::Prompt;
@@ -44,6 +45,18 @@ impl Stage {
             self.scene(scene);
         }
         self.close();
+    }
+
+    /// Plays the story, and replays what is left of its flight record with its texts hidden.
+    pub(crate) fn play_for_others(&mut self, story: &Story) {
+        self.play(story);
+        let text = self.rig.flight();
+        let redacted = flight::redact(&text).unwrap_or_else(|error| panic!("{error}"));
+        let (before, after) = (flight::replay(&text), flight::replay(&redacted.text));
+        assert_eq!(before.as_ref().map(|report| &report.differs), Ok(&None));
+        assert_eq!(before, after);
+        assert_eq!(redacted.text.len(), text.len(), "every text has a placeholder of its length");
+        assert!(!redacted.text.contains("prompt "), "a prompt is still there: {}", redacted.text);
     }
 
     fn scene(&mut self, scene: &Scene) {

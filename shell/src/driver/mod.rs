@@ -213,12 +213,13 @@ impl Driver {
             Ask::KeepRules { rules } => self.keep(&rules),
             Ask::CancelCall { attempt } => self.jobs.cancel_call(session, attempt),
             Ask::InspectCall { call, input } => {
-                let intent = tools::inspect(&self.setup.tools, &input);
+                let intent = tools::inspect(&self.setup.tools.of_call(&session, call), &input);
                 let input = SessionInput::Inspected { call, intent };
                 self.pending.push_back(Input::Session { session, input });
             }
             Ask::RunTool { call, input } => {
-                self.jobs.run_tool(session, call, self.setup.tools.clone(), *input)
+                let place = self.setup.tools.of_call(&session, call);
+                self.jobs.run_tool(session, call, place, *input);
             }
             Ask::CancelTool { call } => self.pending.extend(self.jobs.cancel_tool(session, call)),
             Ask::Reply { to, reply } => self.reply(to, *reply),

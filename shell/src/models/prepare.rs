@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use hostler_core::catalogue;
 use hostler_core::content::{ErrorClass, ErrorInfo};
 use hostler_core::instructions::{Surroundings, system_prompt};
 use hostler_core::model::{ModelRef, Preparation, PrepareError};
@@ -25,12 +26,14 @@ pub(super) fn prepare(models: &Models, terms: &Terms, root: &Path) -> Result<Pre
         platform: std::env::consts::OS.to_owned(),
         repository: root.ancestors().any(|dir| dir.join(".git").exists()),
     };
+    let info = catalogue::lookup(&model.provider, &model.model).unwrap_or_default();
     Ok(Preparation {
         model,
         system: system_prompt(&surroundings),
         tools: tools::specs(),
-        context_window: None,
-        prices: None,
+        context_window: info.context,
+        prices: info.prices.map(Box::new),
+        notices: Vec::new(),
     })
 }
 

@@ -88,6 +88,10 @@ pub(super) fn put(
 ) -> Result<Facts, Failure> {
     let name = workspace.show(path);
     let bytes = existing.map_or(Layout::default(), |existing| existing.layout).encode(text);
+    if !files::is_whole(&bytes) {
+        let limit = quote::size(files::WHOLE);
+        return Err(Failure::new(format!("{name} would be larger than {limit}; write it with bash.")));
+    }
     let saved = match existing {
         Some(existing) => save::replace(path, &bytes, existing.digest),
         None => save::create(path, &bytes),

@@ -1,22 +1,29 @@
 //! What a tool call would touch, found out before it is allowed.
 //!
-//! Nothing is decided here. What cannot be understood whole is said to be incomplete, and a command never is understood:
-//! it may do anything.
+//! Nothing is decided here. What cannot be understood whole is said to be incomplete. How commands are understood is in
+//! `command`.
 
 use hostler_core::tools::{GlobInput, Intent, PathUse, ToolInput};
 
+use super::command;
 use super::glob;
 use super::workspace::Workspace;
 
 /// Finds out what a tool call would touch. What a link or `..` leads to is what counts.
 pub fn inspect(workspace: &Workspace, input: &ToolInput) -> Intent {
+    let root = workspace.root().to_string_lossy().into_owned();
+    Intent { root, ..touched(workspace, input) }
+}
+
+fn touched(workspace: &Workspace, input: &ToolInput) -> Intent {
     match input {
-        ToolInput::Bash(_) => Intent::default(),
+        ToolInput::Bash(input) => command::inspect(workspace, input),
         ToolInput::View(input) => reading(place(workspace, Some(&input.file_path))),
         ToolInput::Ls(input) => reading(place(workspace, input.path.as_deref())),
         ToolInput::Glob(input) => reading(base(workspace, input)),
         ToolInput::Grep(input) => reading(place(workspace, input.path.as_deref())),
         ToolInput::Edit(input) => writing(place(workspace, Some(&input.file_path))),
+        ToolInput::MultiEdit(input) => writing(place(workspace, Some(&input.file_path))),
         ToolInput::Write(input) => writing(place(workspace, Some(&input.file_path))),
     }
 }
@@ -79,9 +86,13 @@ mod tests {
             ("grep", r#"{"pattern":"x","path":"up/other"}"#, "R"),
             ("edit", r#"{"file_path":"a","old_string":"","new_string":""}"#, "rw"),
             ("edit", r#"{"file_path":"up/a","old_string":"","new_string":""}"#, "RW"),
+            ("multiedit", r#"{"file_path":"up/a","edits":[]}"#, "RW"),
             ("write", r#"{"file_path":"x/y/a","content":""}"#, "rw"),
             ("write", r#"{"file_path":"loop/a","content":""}"#, "?"),
-            ("bash", r#"{"command":"true"}"#, "?"),
+            ("bash", r#"{"command":"true < a > b"}"#, "rw"),
+            ("bash", r#"{"command":"true > up/b"}"#, "W"),
+            ("bash", r#"{"command":"true","working_dir":"up"}"#, "R"),
+            ("bash", r#"{"command":"$x"}"#, "?"),
         ] {
             let intent = read(tool, arguments).map(|input| short(&inspect(&workspace, &input)));
             assert_eq!(intent.as_deref(), Ok(expected), "{tool} {arguments}");

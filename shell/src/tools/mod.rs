@@ -5,18 +5,22 @@
 
 mod bash;
 mod change;
+mod command;
 mod control;
 mod edit;
 mod files;
+mod fresh;
 mod glob;
 mod grep;
 mod hits;
 mod inspect;
 mod lines;
 mod ls;
+mod multiedit;
 mod names;
 mod nearest;
 mod outcome;
+mod outputs;
 mod paths;
 mod quote;
 mod replace;
@@ -50,6 +54,7 @@ pub async fn run(workspace: &Workspace, input: ToolInput, mut control: Control) 
         ToolInput::Glob(input) => reading(cancelled, move |stop| glob::glob(&place, &input, stop)).await,
         ToolInput::Grep(input) => reading(cancelled, move |stop| grep::grep(&place, &input, stop)).await,
         ToolInput::Edit(input) => writing(cancelled, move || edit::edit(&place, &input)).await,
+        ToolInput::MultiEdit(input) => writing(cancelled, move || multiedit::multiedit(&place, &input)).await,
         ToolInput::Write(input) => writing(cancelled, move || write::write(&place, &input)).await,
     }
 }
@@ -75,6 +80,7 @@ mod tests {
         for (tool, arguments) in [
             ("write", r#"{"file_path":"a","content":"one\n"}"#),
             ("edit", r#"{"file_path":"a","old_string":"one","new_string":"two"}"#),
+            ("multiedit", r#"{"file_path":"a","edits":[{"old_string":"two","new_string":"two!"}]}"#),
             ("view", r#"{"file_path":"a"}"#),
             ("ls", "{}"),
             ("glob", r#"{"pattern":"*"}"#),

@@ -33,10 +33,12 @@ impl Place {
 
 /// Finds out where a path leads, seen from `root`, which must be canonical.
 pub(super) fn resolve(root: &Path, given: &str) -> Result<Place, Failure> {
-    if given.is_empty() || given.contains('\0') {
-        return Err(Failure::new(
-            "The path is empty or has a NUL in it; give the path of a file or directory.",
-        ));
+    if given.is_empty() {
+        return Err(Failure::new("The path is empty; give the path of a file or directory."));
+    }
+    if given.contains('\0') {
+        let name = quote::text(given);
+        return Err(Failure::new(format!("{name} has a NUL character in it, which no path can have.")));
     }
     if given == "~" || given.starts_with("~/") {
         return Err(Failure::new(

@@ -1,5 +1,6 @@
 //! Replacing text in a text: where it occurs, and what to say when that is nowhere or too often.
 
+use super::files;
 use super::nearest;
 use super::quote;
 use super::text::{is_crlf, to_crlf};
@@ -24,33 +25,44 @@ pub(super) fn replace(text: &str, asked: Replacement<'_>) -> Result<(String, usi
     let with_returns = (to_crlf(asked.old), to_crlf(asked.new));
     let crlf = Replacement { old: &with_returns.0, new: &with_returns.1, all: asked.all };
     let suits = if is_crlf(text) || !text.contains(asked.old) { crlf } else { asked };
-    match places(text, suits.old).as_slice() {
-        [] => Err(nearest::describe(text, asked.old)),
-        [_] => Ok((text.replacen(suits.old, suits.new, 1), 1)),
-        _ if asked.all => Ok((text.replace(suits.old, suits.new), text.matches(suits.old).count())),
-        places => Err(too_often(text, places)),
+    let times = match places(text, suits.old).take(2).count() {
+        0 => return Err(nearest::describe(text, asked.old)),
+        1 => 1,
+        _ if asked.all => text.matches(suits.old).count(),
+        _ => return Err(too_often(text, suits.old)),
+    };
+    if !fits(text, suits, times) {
+        let limit = quote::size(files::WHOLE);
+        return Err(format!("would be larger than {limit} then; change it with bash."));
     }
+    Ok((text.replacen(suits.old, suits.new, times), times))
 }
 
 /// Where a text occurs, places that overlap included.
-fn places(text: &str, old: &str) -> Vec<usize> {
-    let mut places = Vec::new();
+fn places<'a>(text: &'a str, old: &'a str) -> impl Iterator<Item = usize> + 'a {
     let mut from = 0;
-    while let Some(at) = text[from..].find(old) {
-        places.push(from + at);
-        from += at + text[from + at..].chars().next().map_or(1, char::len_utf8);
-    }
-    places
+    std::iter::from_fn(move || {
+        let at = from + text[from..].find(old)?;
+        from = at + text[at..].chars().next().map_or(1, char::len_utf8);
+        Some(at)
+    })
 }
 
-fn too_often(text: &str, places: &[usize]) -> String {
-    let mut lines: Vec<_> = places.iter().take(NAMED).map(|at| line_of(text, *at).to_string()).collect();
-    if places.len() > NAMED {
+/// Whether the new text could be read again. What a model asks for may be a million times what there is.
+fn fits(text: &str, asked: Replacement<'_>, times: usize) -> bool {
+    let grows = asked.new.len().saturating_sub(asked.old.len()).saturating_mul(times);
+    u64::try_from(text.len().saturating_add(grows)).is_ok_and(|length| length <= files::WHOLE)
+}
+
+fn too_often(text: &str, old: &str) -> String {
+    let mut lines: Vec<_> = places(text, old).take(NAMED).map(|at| line_of(text, at).to_string()).collect();
+    let times = places(text, old).count();
+    if times > NAMED {
         lines.push("...".to_owned());
     }
     format!(
         "has old_string {} (lines {}); add lines around it to tell them apart, or set replace_all.",
-        quote::count(places.len(), "time"),
+        quote::count(times, "time"),
         lines.join(", ")
     )
 }
@@ -83,6 +95,8 @@ mod tests {
         check("aaa", "aa", "x", true, Ok(("xa", 1)));
         check("\u{e9}\u{e9}", "\u{e9}", "x", true, Ok(("xx", 2)));
         check("a", "b", "x", false, Err("does not have old_string"));
+        let (many, long) = ("a".repeat(1 << 12), "b".repeat(1 << 13));
+        check(&many, "a", &long, true, Err("would be larger than 16 MiB"));
     }
 
     #[test]

@@ -1,21 +1,28 @@
 //! Putting a file in place whole: whoever looks at the path sees the old content or the new, never a part.
 //!
-//! The new content is written beside the file, synced and renamed over it. Mode and owner are kept; hard links to the
-//! old content and extended attributes are not.
+//! The new content is written to a file without a name, synced, given a name beside the file, and renamed over it. So what
+//! a process that is killed leaves behind is nothing, or, for an instant, a whole file with a name that `ls` and its like
+//! do not show and that the next change in the directory deletes. Mode and owner are kept; hard links to the old content
+//! and extended attributes are not.
+//!
+//! Between two of us the one that comes second notices, because it looks at the file under a lock on it. What other
+//! programs do in the microsecond between that look and the rename is not noticed.
 
 use std::fs::{self, File, Metadata, Permissions};
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use rustix::fs::{Access, Gid, Uid, access, fchown};
-use tempfile::{Builder, NamedTempFile};
 
 use super::files::{beginning, open_at_once};
+use super::fresh::{self, Fresh};
 use super::workspace::Digest;
 
-/// What a new file's mode is before the umask is applied.
-const MODE: u32 = 0o666;
+/// How often a lock is tried for that somebody else has, and the pause after each try. Who holds it longer is none of us.
+const TRIES: (u32, Duration) = (100, Duration::from_millis(5));
 
 /// Why a file was not put in place. Nothing was changed.
 #[derive(Debug)]
@@ -36,15 +43,15 @@ impl From<io::Error> for NotSaved {
 pub(super) fn create(path: &Path, bytes: &[u8]) -> Result<(), NotSaved> {
     let parent = parent(path)?;
     fs::create_dir_all(parent)?;
-    let beside = write_beside(parent, bytes)?;
-    beside.as_file().sync_all()?;
-    match beside.persist_noclobber(path) {
-        Ok(_) => {
+    let fresh = write_beside(parent, bytes, fresh::SHARED)?;
+    fresh.file().sync_all()?;
+    match fresh.put_where_nothing_is(path) {
+        Ok(()) => {
             sync(parent);
             Ok(())
         }
-        Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => Err(NotSaved::Raced),
-        Err(error) => Err(error.error.into()),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(NotSaved::Raced),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -53,28 +60,44 @@ pub(super) fn replace(path: &Path, bytes: &[u8], replaces: Digest) -> Result<(),
     let parent = parent(path)?;
     // Renaming would get around a file's being read-only.
     access(path, Access::WRITE_OK).map_err(io::Error::from)?;
-    let beside = write_beside(parent, bytes)?;
     let mut now = open_at_once(path)?;
-    make_alike(beside.as_file(), &now.metadata()?)?;
-    beside.as_file().sync_all()?;
-    if Digest::of(&beginning(&mut now)?) != replaces {
+    let fresh = write_beside(parent, bytes, fresh::PRIVATE)?;
+    make_alike(fresh.file(), &now.metadata()?)?;
+    fresh.file().sync_all()?;
+    lock(&now);
+    if !is_at(&now, path) || Digest::of(&beginning(&mut now)?) != replaces {
         return Err(NotSaved::Raced);
     }
-    beside.persist(path).map_err(|error| error.error)?;
+    fresh.put_in_place_of(path)?;
     sync(parent);
     Ok(())
 }
 
-fn parent(path: &Path) -> io::Result<&Path> {
-    path.parent().ok_or_else(|| io::ErrorKind::IsADirectory.into())
+/// Has the file to itself among those of us that change it, until it is dropped.
+fn lock(file: &File) {
+    for _ in 0..TRIES.0 {
+        match file.try_lock() {
+            Err(fs::TryLockError::WouldBlock) => thread::sleep(TRIES.1),
+            // Without locks, as on some network file systems, it is as good as it gets.
+            Ok(()) | Err(fs::TryLockError::Error(_)) => return,
+        }
+    }
 }
 
-fn write_beside(parent: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
-    let mut builder = Builder::new();
-    builder.prefix(".hostler-").suffix(".tmp").permissions(Permissions::from_mode(MODE));
-    let mut file = builder.tempfile_in(parent)?;
-    file.write_all(bytes)?;
-    Ok(file)
+/// Whether that file is still the one at the path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let same = |one: Metadata, other: Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
+    file.metadata().is_ok_and(|file| path.symlink_metadata().is_ok_and(|there| same(file, there)))
+}
+
+fn parent(path: &Path) -> io::Result<&Path> {
+    path.parent().ok_or_else(|| ErrorKind::IsADirectory.into())
+}
+
+fn write_beside(parent: &Path, bytes: &[u8], mode: u32) -> io::Result<Fresh> {
+    let fresh = Fresh::in_directory(parent, mode)?;
+    fresh.file().write_all(bytes)?;
+    Ok(fresh)
 }
 
 /// Gives a file the owner and mode of another, the owner as far as the system lets us.

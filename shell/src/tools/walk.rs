@@ -1,12 +1,14 @@
 //! Going through a directory for `ls`, `glob` and `grep`: in order, without what is ignored, without following links.
 //!
-//! Ignore files count whether or not there is a repository. Hidden files are shown; `.git` is not.
+//! Ignore files count whether or not there is a repository. Hidden files are shown; `.git` is not, nor is a file that is
+//! just being written here.
 
 use std::ffi::OsStr;
 use std::path::Path;
 
 use ignore::{DirEntry, Walk, WalkBuilder};
 
+use super::fresh;
 use super::quote;
 use super::threads::Stop;
 
@@ -24,7 +26,7 @@ impl Entries {
         let mut builder = WalkBuilder::new(base);
         builder.hidden(false).require_git(false).git_global(false).follow_links(false).max_depth(depth);
         builder.sort_by_file_name(OsStr::cmp);
-        builder.filter_entry(|entry| entry.depth() == 0 || entry.file_name() != ".git");
+        builder.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name()));
         Self { walk: builder.build(), stop: stop.clone(), unread: 0 }
     }
 
@@ -51,6 +53,10 @@ impl Iterator for Entries {
     }
 }
 
+fn is_hidden(name: &OsStr) -> bool {
+    name == ".git" || fresh::is_ours(name)
+}
+
 /// Whether it is a regular file, and not a link to one.
 pub(super) fn is_file(entry: &DirEntry) -> bool {
     entry.file_type().is_some_and(|kind| kind.is_file())
@@ -69,7 +75,9 @@ mod tests {
         for folder in [".git", "src", "target"] {
             fs::create_dir(root.join(folder))?;
         }
-        for file in [".git/config", ".hidden", "src/b", "src/a", "src/a.log", "target/x", "z"] {
+        for file in
+            [".git/config", ".hidden", ".hostler-1.tmp", "src/b", "src/a", "src/a.log", "target/x", "z"]
+        {
             fs::write(root.join(file), "")?;
         }
         fs::write(root.join(".gitignore"), "*.log\n/target\n")?;

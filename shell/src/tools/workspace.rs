@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use hostler_core::ids::{CallId, SessionId};
 use sha2::{Digest as _, Sha256};
 
 use super::outcome::Failure;
@@ -18,6 +19,10 @@ use super::quote;
 #[derive(Clone, Debug)]
 pub struct Workspace {
     shared: Arc<Shared>,
+    /// The directory for all outputs that are too long for a result.
+    outputs: Option<Arc<Path>>,
+    /// Where the output of this call goes.
+    output: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -55,12 +60,36 @@ impl Workspace {
         if !root.is_dir() {
             return Err(io::ErrorKind::NotADirectory.into());
         }
-        Ok(Self { shared: Arc::new(Shared { root, seen: Mutex::default() }) })
+        Ok(Self::at(root))
     }
 
     /// The workspace in a directory that cannot be used, such as one that was deleted: every tool fails there.
     pub fn gone(directory: &Path) -> Self {
-        Self { shared: Arc::new(Shared { root: directory.to_owned(), seen: Mutex::default() }) }
+        Self::at(directory.to_owned())
+    }
+
+    fn at(root: PathBuf) -> Self {
+        Self { shared: Arc::new(Shared { root, seen: Mutex::default() }), outputs: None, output: None }
+    }
+
+    /// The same, with a place in that directory for the output of commands that is too long for their results.
+    pub fn with_outputs(self, directory: &Path) -> Self {
+        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        Self { outputs: Some(directory.join("output").into()), ..self }
+    }
+
+    /// The same, as a call of a session sees it: it may read what earlier calls of its session have put out.
+    pub fn of_call(&self, session: &SessionId, call: CallId) -> Self {
+        // A digest, because an id may be longer than a file's name, or not be one.
+        let digest = Digest::of(session.as_str().as_bytes());
+        let name: String = digest.0.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
+        let output = self.outputs.as_ref().map(|outputs| outputs.join(name).join(format!("{call}.txt")));
+        Self { output, ..self.clone() }
+    }
+
+    /// Where the output of this call goes if it is too long for its result; nowhere if there is no place for it.
+    pub(super) fn output(&self) -> Option<PathBuf> {
+        self.output.clone()
     }
 
     /// The directory, absolute and without links.
@@ -68,9 +97,12 @@ impl Workspace {
         &self.shared.root
     }
 
-    /// The place that a path means.
+    /// The place that a path means. What earlier calls of the session have put out counts as inside.
     pub(super) fn resolve(&self, given: &str) -> Result<Place, Failure> {
-        paths::resolve(self.root(), given)
+        let mut place = paths::resolve(self.root(), given)?;
+        let own = self.output.as_deref().and_then(Path::parent);
+        place.inside |= own.is_some_and(|own| place.path.starts_with(own));
+        Ok(place)
     }
 
     /// A path as the model and people are told of it.
@@ -101,6 +133,7 @@ impl Workspace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hostler_core::ids::{StepId, TurnId};
 
     #[test]
     fn content_is_what_counts() -> io::Result<()> {
@@ -111,6 +144,25 @@ mod tests {
         workspace.clone().saw(path, old);
         assert_eq!(workspace.knows(path, old), Known::Current);
         assert_eq!(workspace.knows(path, new), Known::Changed);
+        Ok(())
+    }
+
+    #[test]
+    fn a_session_reads_its_own_outputs_and_no_others() -> io::Result<()> {
+        let (directory, state) = (tempfile::tempdir()?, tempfile::tempdir()?);
+        let workspace = Workspace::open(directory.path())?.with_outputs(state.path());
+        let session = |name: &str| SessionId::new(name);
+        let step = StepId { turn: TurnId(1), step: 1 };
+        let [a, later, b] = [("a", 1), ("a", 2), ("b", 1)]
+            .map(|(name, call)| workspace.of_call(&session(name), CallId { step, call }));
+        let inside = |by: &Workspace, path: Option<PathBuf>| {
+            let path = path.unwrap_or_default();
+            by.resolve(&path.to_string_lossy()).is_ok_and(|place| place.inside)
+        };
+        assert!(inside(&a, a.output()) && inside(&later, a.output()));
+        assert!(!inside(&b, a.output()) && !inside(&workspace, a.output()));
+        assert!(!inside(&a, workspace.outputs.as_deref().map(Path::to_owned)));
+        assert_ne!(a.output(), later.output());
         Ok(())
     }
 

@@ -1,14 +1,30 @@
-//! Every order of a few things: breadth first over all that may happen next in a small world, and states that were seen
-//! before are not entered again. The first failure is the shortest there is.
+//! Every order of a few things: all that may happen next in a small world, in every order, and never twice from the same
+//! state.
+//!
+//! What two states have to have in common to count as one is said in [`World::digest`]: the machines, what is on its way to
+//! them, the log, what is under way outside, what is going to happen, and also all that the oracles and the reference
+//! remember, so that no judgement is lost with the way on which it would have been reached. Times and counts are relative, so
+//! that it does not matter when a state was reached.
+//!
+//! Two things are *not* done to have fewer states. No pair of happenings is taken for independent: nearly all of them
+//! meet in one inbox, and what waits there together is one batch, so that both orders lead elsewhere. And no digest is
+//! kept in place of a set of states: with 64 bits, a million states have one chance in thirty million that two are taken
+//! for one.
+//!
+//! Depth first, since then only the states of one way are in memory; of all others there is a number. Once something is
+//! wrong, the shortest way to that is looked for breadth first.
 
-mod scopes;
+mod ways;
 
-use std::collections::{HashMap, VecDeque};
+pub mod scopes;
+
+use std::collections::HashMap;
 use std::time::Instant;
 
-use crate::failure::Failure;
+use crate::failure::{Class, Failure};
+use crate::world::World;
+use crate::world::exploring::Choice;
 use crate::world::trace::Level;
-use crate::world::{Watch, World};
 
 pub use scopes::{Scope, scopes};
 
@@ -21,142 +37,130 @@ pub struct Found {
     pub ends: usize,
     /// In how many orders everything can happen.
     pub orders: f64,
-    /// The shortest way to a failure.
+    /// How many happenings the longest of them has.
+    pub depth: usize,
+    /// What goes wrong, and the shortest way to it in words.
     pub failure: Option<(Failure, Vec<String>)>,
 }
 
-/// A state, how it was first reached, and where it leads.
-struct State {
-    from: Option<(usize, usize)>,
-    next: Vec<usize>,
+/// What is known of a state behind which everything was tried.
+#[derive(Clone, Copy)]
+struct Known {
+    orders: f64,
+    height: u32,
+}
+
+/// A state on the way that is being tried.
+struct Frame {
+    digest: u64,
+    world: World,
+    choices: Vec<Choice>,
+    /// How many of the choices were tried.
+    tried: usize,
+    known: Known,
 }
 
 struct Search<'a> {
     scope: &'a Scope,
-    batch: u64,
-    states: Vec<State>,
-    known: HashMap<u64, usize>,
-    queue: VecDeque<(usize, World)>,
+    known: HashMap<u64, Option<Known>>,
+    stack: Vec<Frame>,
     ends: usize,
 }
-
-const WATCH: Watch = Watch { level: Level::Hash, closely: 1 };
 
 /// Explores a scope: once with batches as large as they can be, once with one input a batch.
 pub fn explore(scope: &Scope) -> Found {
     let mut all = Found::default();
     for batch in [0, 1] {
-        let found = Search::new(scope, batch).run();
-        all.states += found.states;
-        all.ends += found.ends;
-        all.orders += found.orders;
-        if found.failure.is_some() {
-            all.failure = found.failure;
+        let mut search = Search { scope, known: HashMap::new(), stack: Vec::new(), ends: 0 };
+        let failure = search.run(scope.world(batch, Level::Hash));
+        let first = search.known.values().flatten().max_by_key(|known| known.height);
+        all.states += search.known.len();
+        all.ends += search.ends;
+        all.orders += first.map_or(0.0, |known| known.orders);
+        all.depth = all.depth.max(first.map_or(0, |known| known.height as usize));
+        if let Some(failure) = failure {
+            let way: Vec<_> = search.stack.iter().map(|frame| frame.tried - 1).collect();
+            all.failure = Some(ways::shortest(scope, batch, &way).unwrap_or_else(|| (failure, Vec::new())));
             break;
         }
     }
     all
 }
 
-impl<'a> Search<'a> {
-    fn new(scope: &'a Scope, batch: u64) -> Self {
-        let (states, known, queue) = (Vec::new(), HashMap::new(), VecDeque::new());
-        Self { scope, batch, states, known, queue, ends: 0 }
-    }
-
-    fn world(&self, level: Level) -> World {
-        let mut options = self.scope.options.clone();
-        options.batch = self.batch;
-        World::new(1, options, self.scope.plan.clone(), Watch { level, ..WATCH })
-    }
-
-    fn run(mut self) -> Found {
-        let world = self.world(Level::Hash);
-        self.enter(None, world);
-        while let Some((state, mut world)) = self.queue.pop_front() {
-            if let Some(failure) = self.expand(state, &mut world) {
-                let way = self.way(state, &failure);
-                return self.found(Some((failure, way)));
-            }
+impl Search<'_> {
+    /// Tries everything behind a state. Returns what goes wrong; the states on the stack are the way there.
+    fn run(&mut self, world: World) -> Option<Failure> {
+        let mut wrong = self.enter(world).err();
+        while wrong.is_none()
+            && let Some(frame) = self.stack.last_mut()
+        {
+            let Some(choice) = frame.choices.get(frame.tried).cloned() else {
+                self.leave();
+                continue;
+            };
+            frame.tried += 1;
+            let mut next = frame.world.clone();
+            next.choose(choice);
+            wrong = self.enter(next).err();
         }
-        self.found(None)
+        wrong
     }
 
-    fn found(&self, failure: Option<(Failure, Vec<String>)>) -> Found {
-        Found { states: self.states.len(), ends: self.ends, orders: self.orders(), failure }
-    }
-
-    /// Goes on from a state in every way. Returns what goes wrong there.
-    fn expand(&mut self, state: usize, world: &mut World) -> Option<Failure> {
-        if world.failure.is_some() {
-            return world.failure.take();
+    /// Comes to a state. What follows from it is tried next, unless that has been done.
+    fn enter(&mut self, mut world: World) -> Result<(), Failure> {
+        if let Some(failure) = world.failure.take() {
+            return Err(failure);
         }
         let choices = world.choices();
-        if choices.is_empty() {
-            self.ends += 1;
-            world.conclude();
-            return world.failure.take();
-        }
-        for (nth, choice) in choices.into_iter().enumerate() {
-            let mut next = world.clone();
-            next.choose(choice);
-            next.choices();
-            let target = self.enter(Some((state, nth)), next);
-            self.states[state].next.push(target);
-        }
-        None
-    }
-
-    fn enter(&mut self, from: Option<(usize, usize)>, world: World) -> usize {
-        let failed = u64::from(world.failure.is_some());
-        let digest = world.digest() ^ failed;
+        let digest = world.digest();
         if let Some(known) = self.known.get(&digest) {
-            return *known;
-        }
-        let state = self.states.len();
-        self.states.push(State { from, next: Vec::new() });
-        self.known.insert(digest, state);
-        self.queue.push_back((state, world));
-        state
-    }
-
-    /// In how many orders the beginning leads to an end.
-    fn orders(&self) -> f64 {
-        let mut orders: Vec<Option<f64>> = vec![None; self.states.len()];
-        let mut stack = vec![(0, false)];
-        while let Some((state, done)) = stack.pop() {
-            let next = &self.states[state].next;
-            if done {
-                let sum: f64 = next.iter().filter_map(|target| orders[*target]).sum();
-                orders[state] = Some(if next.is_empty() { 1.0 } else { sum });
-            } else if orders[state].is_none() {
-                stack.push((state, true));
-                stack.extend(
-                    next.iter().filter(|target| orders[**target].is_none()).map(|target| (*target, false)),
-                );
+            // A state that is on the way leads back to itself: that is no further order of things.
+            if let Some(known) = *known {
+                self.add(known);
             }
+            return Ok(());
         }
-        orders.first().copied().flatten().unwrap_or_default()
+        if self.stack.len() > self.scope.depth {
+            let message = format!("{} happenings are not enough for everything to happen", self.scope.depth);
+            return Err(Failure {
+                class: Class::Liveness,
+                oracle: "depth".to_owned(),
+                message,
+                event: world.events,
+            });
+        }
+        if choices.is_empty() {
+            return self.end(digest, world);
+        }
+        self.known.insert(digest, None);
+        self.stack.push(Frame { digest, world, choices, tried: 0, known: Known { orders: 0.0, height: 0 } });
+        Ok(())
     }
 
-    /// How a state is reached, in words, and how it fails.
-    fn way(&self, state: usize, failure: &Failure) -> Vec<String> {
-        let mut steps = Vec::new();
-        let mut at = state;
-        while let Some((from, choice)) = self.states[at].from {
-            steps.push(choice);
-            at = from;
+    /// Nothing is left to choose.
+    fn end(&mut self, digest: u64, mut world: World) -> Result<(), Failure> {
+        self.ends += 1;
+        world.conclude();
+        let known = Known { orders: 1.0, height: 0 };
+        self.known.insert(digest, Some(known));
+        self.add(known);
+        world.failure.map_or(Ok(()), Err)
+    }
+
+    /// Everything behind the last state of the way was tried.
+    fn leave(&mut self) {
+        if let Some(frame) = self.stack.pop() {
+            self.known.insert(frame.digest, Some(frame.known));
+            self.add(frame.known);
         }
-        let mut world = self.world(Level::Words(usize::MAX));
-        for choice in steps.into_iter().rev() {
-            let mut choices = world.choices();
-            world.choose(choices.swap_remove(choice));
+    }
+
+    /// A state with that behind it follows from the last one of the way.
+    fn add(&mut self, known: Known) {
+        if let Some(frame) = self.stack.last_mut() {
+            frame.known.orders += known.orders;
+            frame.known.height = frame.known.height.max(known.height + 1);
         }
-        if world.failure.as_ref() != Some(failure) {
-            world.choices();
-            world.conclude();
-        }
-        world.trace.words.into()
     }
 }
 
@@ -168,19 +172,33 @@ pub fn command(name: Option<&str>) -> Result<Option<Failure>, String> {
         let names: Vec<_> = scopes().iter().map(|scope| scope.name).collect();
         return Err(format!("there is no scope {name:?}; there are: {}", names.join(", ")));
     }
-    for scope in chosen {
-        let began = Instant::now();
-        let found = explore(&scope);
-        let seconds = began.elapsed().as_secs_f64();
-        println!(
-            "{:<14} {:>8} states, {:>6} ends, {:.2e} orders, {seconds:.1} s: {}",
-            scope.name, found.states, found.ends, found.orders, scope.about
-        );
+    let began = Instant::now();
+    let (mut states, mut orders) = (0, 0.0);
+    for scope in &chosen {
+        let found = tell(scope);
+        states += found.states;
+        orders += found.orders;
         if let Some((failure, way)) = found.failure {
             way.iter().for_each(|line| println!("{line}"));
             println!("{failure}");
             return Ok(Some(failure));
         }
     }
+    let seconds = began.elapsed().as_secs_f64();
+    println!(
+        "{} scopes, {states} states, {orders:.2e} orders, {seconds:.1} s: all is as it must be",
+        chosen.len()
+    );
     Ok(None)
+}
+
+fn tell(scope: &Scope) -> Found {
+    let began = Instant::now();
+    let found = explore(scope);
+    let seconds = began.elapsed().as_secs_f64();
+    println!(
+        "{:<14} {:>8} states, {:>5} ends, {:.2e} orders of up to {} happenings, {seconds:.1} s: {}",
+        scope.name, found.states, found.ends, found.orders, found.depth, scope.about
+    );
+    found
 }

@@ -2,17 +2,30 @@
 
 use crate::options::Options;
 use crate::plan::{Action, Aim, Plan, Submit, What};
+use crate::world::trace::Level;
+use crate::world::{Watch, World};
 
 /// A small world.
+#[derive(Clone, Debug)]
 pub struct Scope {
     /// Its name.
     pub name: &'static str,
     /// What it is about.
     pub about: &'static str,
+    /// How many happenings are enough for everything in it to have happened.
+    pub depth: usize,
     /// Its options.
     pub options: Options,
     /// What is done in it, in any order.
     pub plan: Plan,
+}
+
+impl Scope {
+    /// The world in which nothing of it has happened. Batches are as large as that, or as large as they can be with 0.
+    pub fn world(&self, batch: u64, level: Level) -> World {
+        let options = Options { batch, ..self.options.clone() };
+        World::new(1, options, self.plan.clone(), Watch { level, closely: 1 })
+    }
 }
 
 /// Nothing goes wrong by itself and nothing is delayed.
@@ -40,7 +53,7 @@ fn still() -> Options {
 }
 
 fn submit(process: u64, prompt: u64, run: bool) -> What {
-    let (session, new, delivery, yolo, steps, wait) = (0, true, 0, true, 2, 60_000);
+    let (session, new, delivery, yolo, steps, wait) = (0, true, 0, true, 3, 60_000);
     let (headless, flaw) = (false, 0);
     What::Submit(Submit { process, session, new, prompt, run, delivery, yolo, steps, wait, headless, flaw })
 }
@@ -54,73 +67,112 @@ fn cancel(process: u64, prompt: Option<u64>) -> What {
     What::Cancel { process, session: 0, prompt }
 }
 
+fn scope(name: &'static str, depth: usize, options: &Options, what: &[What], about: &'static str) -> Scope {
+    Scope { name, about, depth, options: options.clone(), plan: plan(what) }
+}
+
 /// All of them.
 pub fn scopes() -> Vec<Scope> {
-    let (tools, two) = (Options { calls: 1000, ..still() }, Options { processes: 2, ..still() });
-    let split = Options { split: 1000, ..tools.clone() };
-    let kill = What::Kill { process: 0, down: 0 };
+    let mut all = about_sessions();
+    all.extend(about_trouble());
+    all
+}
+
+fn about_sessions() -> Vec<Scope> {
+    let tools = Options { calls: 1000, ..still() };
     let clear = What::Clear { process: 0, session: 0 };
-    let outage = |how| What::Outage { how, time: 0 };
-    let scope = |name, about, options: &Options, what: &[What]| Scope {
-        name,
-        about,
-        options: options.clone(),
-        plan: plan(what),
-    };
     vec![
         scope(
             "admission",
-            "a prompt that is submitted twice, another one, and a cancel of everything",
+            60,
             &still(),
             &[submit(0, 0, false), submit(0, 0, false), submit(0, 1, true), cancel(0, None)],
+            "a prompt that is submitted twice, another one, and a cancel of everything",
         ),
         scope(
             "cancel",
-            "a turn with tools, and a cancel of its run and of everything",
+            60,
             &tools,
             &[submit(0, 0, true), cancel(0, Some(0)), cancel(0, None)],
+            "a turn with tools, and a cancel of its run and of everything",
         ),
         scope(
             "queue",
-            "prompts that join and prompts that wait, and a cleared queue",
+            110,
             &tools,
             &[submit(0, 0, false), submit(0, 1, false), clear],
+            "prompts that join and prompts that wait, and a cleared queue",
         ),
         scope(
             "hand-off",
-            "three runs, of which the first and the second are cancelled",
+            60,
             &still(),
-            &[
-                submit(0, 0, true),
-                submit(0, 1, true),
-                submit(0, 2, false),
-                cancel(0, Some(0)),
-                cancel(0, Some(1)),
-            ],
+            &[submit(0, 0, true), submit(0, 1, true), cancel(0, Some(0)), cancel(0, Some(1))],
+            "two runs, each of which is cancelled at some time",
         ),
         scope(
+            "three runs",
+            80,
+            &still(),
+            &[submit(0, 0, true), submit(0, 1, true), submit(0, 2, true)],
+            "runs that wait for each other",
+        ),
+        scope(
+            "summarising",
+            90,
+            &Options { window: 100, short: 2, ..still() },
+            &[submit(0, 0, true), submit(0, 1, true), cancel(0, Some(1))],
+            "a conversation that is too long before a turn begins, and a cancel",
+        ),
+        scope(
+            "half a summary",
+            110,
+            &Options { window: 100, short: 2, ..tools },
+            &[submit(0, 0, false), cancel(0, None), What::Kill { process: 0, down: 0 }],
+            "a conversation that becomes too long within a turn, a cancel and a kill",
+        ),
+    ]
+}
+
+fn about_trouble() -> Vec<Scope> {
+    let tools = Options { calls: 1000, ..still() };
+    let kill = What::Kill { process: 0, down: 0 };
+    let outage = |how| What::Outage { how, time: 0 };
+    vec![
+        scope(
             "crash",
-            "a turn with tools in a process that is killed between any two steps, and once more",
-            &split,
+            70,
+            &Options { split: 1000, ..tools.clone() },
             &[submit(0, 0, false), kill, submit(0, 0, false), kill],
+            "a turn with tools in a process that is killed between any two steps, and once more",
         ),
         scope(
             "restart",
-            "a server that is killed with prompts in its queue",
+            60,
             &Options { serving: 1, ..still() },
-            &[submit(0, 0, false), submit(0, 1, true), submit(0, 2, false), kill],
+            &[submit(0, 0, false), submit(0, 1, true), kill],
+            "a server that is killed with prompts in its queue",
         ),
         scope(
             "storage",
-            "a disk that fails, and one that lies about it, under a turn",
+            70,
             &tools,
             &[submit(0, 0, false), outage(2), outage(3), submit(0, 0, false)],
+            "a disk that fails, and one that lies about it, under a turn",
+        ),
+        scope(
+            "power",
+            80,
+            &Options { serving: 1, ..still() },
+            &[submit(0, 0, false), submit(0, 1, true), What::Power { down: 0, lost: 1000 }],
+            "a server whose power goes",
         ),
         scope(
             "two processes",
-            "a session that two processes want, and a cancel by the second",
-            &two,
-            &[submit(0, 0, false), submit(1, 1, false), cancel(1, None)],
+            70,
+            &Options { processes: 2, ..still() },
+            &[submit(0, 0, false), submit(1, 1, false), cancel(1, None), kill],
+            "a session that two processes want, a cancel by the second, and a kill of the first",
         ),
     ]
 }

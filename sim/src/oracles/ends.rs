@@ -61,6 +61,10 @@ impl Oracle for Ends {
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
+
+    fn memory(&self) -> &dyn std::fmt::Debug {
+        self
+    }
 }
 
 #[cfg(test)]

@@ -54,6 +54,10 @@ impl Oracle for Folded {
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
+
+    fn memory(&self) -> &dyn std::fmt::Debug {
+        &()
+    }
 }
 
 #[cfg(test)]

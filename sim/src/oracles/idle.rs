@@ -62,6 +62,10 @@ impl Oracle for Idle {
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
+
+    fn memory(&self) -> &dyn std::fmt::Debug {
+        self
+    }
 }
 
 #[cfg(test)]

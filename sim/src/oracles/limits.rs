@@ -86,6 +86,10 @@ impl Oracle for Limits {
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
+
+    fn memory(&self) -> &dyn std::fmt::Debug {
+        self
+    }
 }
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 //! its rule is broken. None knows how the machines work inside.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 
-use hostler_core::ids::{AttemptId, SessionId};
+use hostler_core::ids::{AttemptId, RequestId, SessionId};
 use hostler_core::machine::Entry;
 use hostler_core::model::ModelRequest;
 use hostler_core::session::{Durable, Settings};
@@ -92,7 +93,7 @@ pub enum Seen<'a> {
         /// Which.
         process: usize,
         /// The request's number.
-        id: u64,
+        id: RequestId,
     },
     /// A process has a session's lock from here on.
     Lock {
@@ -130,6 +131,9 @@ pub trait Oracle {
 
     /// Another one that knows the same.
     fn fork(&self) -> Box<dyn Oracle>;
+
+    /// All that it remembers and that its next judgements depend on.
+    fn memory(&self) -> &dyn Debug;
 }
 
 /// All invariants.
@@ -141,9 +145,9 @@ impl Clone for Oracles {
     }
 }
 
-impl std::fmt::Debug for Oracles {
+impl Debug for Oracles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|oracle| oracle.name())).finish()
+        f.debug_map().entries(self.0.iter().map(|oracle| (oracle.name(), oracle.memory()))).finish()
     }
 }
 

@@ -70,6 +70,10 @@ impl Oracle for Order {
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
+
+    fn memory(&self) -> &dyn std::fmt::Debug {
+        self
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use hostler_core::ids::{PromptId, SessionId};
+use hostler_core::ids::{PromptId, RequestId, SessionId};
 use hostler_core::protocol::Reply;
 use hostler_core::record::Record;
 use hostler_core::workspace::Effect;
@@ -12,14 +12,14 @@ use super::{Oracle, Seen};
 /// The requests that wait for an answer, and what is in the log.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Replies {
-    waiting: BTreeSet<(usize, u64)>,
+    waiting: BTreeSet<(usize, RequestId)>,
     accepted: BTreeMap<(SessionId, PromptId), u64>,
 }
 
 impl Replies {
-    fn answered(&mut self, process: usize, id: u64, reply: &Reply) -> Result<(), String> {
+    fn answered(&mut self, process: usize, id: RequestId, reply: &Reply) -> Result<(), String> {
         if !self.waiting.remove(&(process, id)) {
-            return Err(format!("process {process} answers request {id}, which waits for nothing"));
+            return Err(format!("process {process} answers request {id:?}, which waits for nothing"));
         }
         let Reply::Accepted { session, prompt, sequence, .. } = reply else { return Ok(()) };
         match self.accepted.get(&(session.clone(), prompt.clone())) {
@@ -49,7 +49,7 @@ impl Oracle for Replies {
                 Ok(())
             }
             Seen::Start { process, effect: Effect::Reply { to, reply } } => {
-                self.answered(*process, to.0, reply)
+                self.answered(*process, *to, reply)
             }
             Seen::Gone { process } => {
                 self.waiting.retain(|(owner, _)| owner != process);
@@ -57,7 +57,7 @@ impl Oracle for Replies {
             }
             Seen::Quiet { .. } => match self.waiting.first() {
                 Some((process, id)) => {
-                    Err(format!("nothing is under way, and process {process} owes request {id} an answer"))
+                    Err(format!("nothing is under way, and process {process} owes request {id:?} an answer"))
                 }
                 None => Ok(()),
             },
@@ -68,11 +68,15 @@ impl Oracle for Replies {
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
+
+    fn memory(&self) -> &dyn std::fmt::Debug {
+        self
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use hostler_core::ids::{RequestId, RunId};
+    use hostler_core::ids::RunId;
 
     use super::super::fixture::{accepted, quiet, session, shown};
     use super::*;
@@ -85,7 +89,7 @@ mod tests {
 
     fn check(log: &[Record], starts: &[Effect]) -> Result<(), String> {
         let mut oracle = Replies::default();
-        oracle.see(&Seen::Request { process: 0, id: 1 })?;
+        oracle.see(&Seen::Request { process: 0, id: RequestId(1) })?;
         shown(&mut oracle, log, starts)?;
         quiet(&mut oracle, false)
     }

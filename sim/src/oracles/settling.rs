@@ -82,6 +82,10 @@ impl Oracle for Settling {
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
+
+    fn memory(&self) -> &dyn std::fmt::Debug {
+        self
+    }
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@ use hostler_core::session::Settings;
 use hostler_core::time::Timestamp;
 use hostler_core::workspace::{Input, Opened, RunOwner};
 
+use crate::world::disk::Log;
+
 use past::Past;
 use story::Story;
 
@@ -77,7 +79,7 @@ impl Reference {
     }
 
     /// This is all that stands in the log.
-    pub fn rewind(&mut self, log: &[(u64, Entry)]) {
+    pub fn rewind(&mut self, log: &Log) {
         self.past.clear();
         log.iter().for_each(|(_, entry)| self.log(entry));
     }
@@ -100,6 +102,7 @@ impl Reference {
         let sums_up = |entry: &&Entry| matches!(entry.record, Record::SummaryStarted { .. });
         self.crowded = records.iter().filter(sums_up).map(|entry| entry.session.clone()).collect();
         self.follow(process, now, input);
+        self.crowded.clear();
         self.compare(records)
     }
 

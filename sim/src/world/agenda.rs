@@ -77,9 +77,10 @@ impl Happening {
 }
 
 /// The order among what is due together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// First in, first out.
+    #[default]
     FirstIn,
     /// Any.
     Random,
@@ -89,7 +90,7 @@ pub enum Policy {
 }
 
 /// What is going to happen.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Agenda {
     heap: BinaryHeap<Item>,
     seed: u64,
@@ -180,9 +181,9 @@ impl Agenda {
         first.into_values().map(|item| (item.at, item.order, item.what.clone())).collect()
     }
 
-    /// All that is going to happen, and when.
-    pub fn all(&self) -> impl Iterator<Item = (u64, &Happening)> {
-        self.heap.iter().map(|item| (item.at, &item.what))
+    /// All that is going to happen, when, and in which order it was put in.
+    pub fn all(&self) -> impl Iterator<Item = (u64, u64, &Happening)> {
+        self.heap.iter().map(|item| (item.at, item.order, &item.what))
     }
 
     /// Takes out what does not matter.

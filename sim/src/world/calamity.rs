@@ -1,5 +1,8 @@
 //! Misfortune: processes that are killed or suspended, power that goes, a disk that goes bad.
 
+use hostler_core::session::Settings;
+use hostler_core::workspace::Workspace;
+
 use super::World;
 use super::agenda::Happening;
 use super::process::{Batch, NEVER, Stage};
@@ -63,7 +66,7 @@ impl World {
     fn finish_commit(&mut self, process: usize) {
         let stage = std::mem::replace(&mut self.processes[process].stage, Stage::Idle);
         if let Stage::Committing(batch) = stage {
-            let Batch { entries, verdict, .. } = *batch;
+            let Batch { entries, verdict, .. } = batch.into_inner();
             if verdict.is_written() && self.disk.survives() {
                 sometimes!("killed during the commit");
                 self.write(process, entries, false);
@@ -95,7 +98,7 @@ impl World {
         let it = &mut self.processes[process];
         it.alive = true;
         it.look.0 = NEVER;
-        it.machine = hostler_core::workspace::Workspace::new(self.settings.clone());
+        it.machine = Workspace::new(Settings::clone(&self.settings)).into();
     }
 
     fn lose_power(&mut self, down: u64, lost: u64) {
@@ -114,17 +117,18 @@ impl World {
 
     /// What was lost has never happened: whoever watches begins anew from the log that is left.
     fn forget_what_was_lost(&mut self) {
-        self.oracles = Oracles::new(&self.settings, self.closely);
+        self.oracles = Oracles::new(&self.settings, self.closely).into();
         let serving = self.settings.serving;
         if !serving {
             let folds = &self.disk.folds;
-            self.people.accepted.retain(|prompt, session| {
+            let people = &mut *self.people;
+            people.accepted.retain(|prompt, session| {
                 folds.get(session).is_some_and(|durable| {
                     durable.find_open(prompt).is_some() || durable.closed.contains_key(prompt)
                 })
             });
         }
-        for (seq, entry) in &self.disk.log {
+        for (seq, entry) in &*self.disk.log {
             if let Err((oracle, what)) = self.oracles.see(&Seen::Log { seq: *seq, entry }) {
                 return self.fail(crate::failure::Class::Safety, oracle, what);
             }

@@ -9,6 +9,7 @@ use hostler_core::session::Durable;
 
 use crate::dice::Roll;
 use crate::options::Options;
+use crate::shared::Shared;
 
 /// What becomes of a commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,13 +38,13 @@ pub type Life = (usize, u32);
 #[derive(Clone, Debug)]
 pub struct Disk {
     /// The log, oldest first.
-    pub log: Vec<(u64, Entry)>,
+    pub log: Shared<Log>,
     /// The highest place that was ever given.
     pub head: u64,
     /// How much of the log survives a loss of power.
     pub synced: usize,
     /// What the log of each session amounts to.
-    pub folds: BTreeMap<SessionId, Durable>,
+    pub folds: Shared<BTreeMap<SessionId, Durable>>,
     /// Who has the lock of which session, and since when.
     pub locks: BTreeMap<SessionId, (Life, u64)>,
     /// Who waits for one.
@@ -54,22 +55,28 @@ pub struct Disk {
     pub outages: u64,
     /// Where in the log each commit ends.
     commits: Vec<usize>,
+    /// What becomes of a commit that a kill interrupts, if that is not left to luck.
+    pub survival: Option<bool>,
     roll: Roll,
 }
+
+/// Records and their places, oldest first.
+pub type Log = Vec<(u64, Shared<Entry>)>;
 
 impl Disk {
     /// An empty one.
     pub fn new(roll: Roll) -> Self {
         Self {
-            log: Vec::new(),
+            log: Shared::default(),
             head: 0,
             synced: 0,
-            folds: BTreeMap::new(),
+            folds: Shared::default(),
             locks: BTreeMap::new(),
             waiting: BTreeMap::new(),
             outage: None,
             outages: 0,
             commits: Vec::new(),
+            survival: None,
             roll,
         }
     }
@@ -107,9 +114,10 @@ impl Disk {
         !self.roll.chance(options.disk_unreadable)
     }
 
-    /// Whether a commit that a kill interrupts is done.
+    /// Whether a commit that a kill interrupts is done: by luck, or as is chosen for it.
     pub fn survives(&mut self) -> bool {
-        self.roll.chance(500)
+        let luck = self.roll.chance(500);
+        self.survival.unwrap_or(luck)
     }
 
     /// Appends the records of a batch. Returns the place of the first.
@@ -118,13 +126,23 @@ impl Disk {
         for entry in entries {
             self.head += 1;
             fold(&mut self.folds, &entry);
-            self.log.push((self.head, entry));
+            self.log.push((self.head, entry.into()));
         }
         self.commits.push(self.log.len());
         if strength == Strength::Full {
             self.synced = self.log.len();
         }
         first
+    }
+
+    /// The records that a loss of power may take, by commit.
+    pub fn unsafe_commits(&self) -> Vec<&[(u64, Shared<Entry>)]> {
+        let first = self.commits.partition_point(|end| *end <= self.synced);
+        let begins = self.commits[..first].last().copied().unwrap_or(0);
+        let mut from = begins;
+        let commits =
+            self.commits[first..].iter().map(|end| &self.log[std::mem::replace(&mut from, *end)..*end]);
+        commits.collect()
     }
 
     /// Loses so many of the last commits that are not safe; none of them in part. Places that were given are not given
@@ -135,7 +153,7 @@ impl Disk {
         self.commits.truncate(self.commits.len() - lost);
         let (before, left) = (self.log.len(), self.commits.last().copied().unwrap_or(0));
         self.log.truncate(left);
-        self.folds = refold(&self.log);
+        self.folds = refold(&self.log).into();
         before - left
     }
 
@@ -178,7 +196,7 @@ fn fold(folds: &mut BTreeMap<SessionId, Durable>, entry: &Entry) {
 }
 
 /// What a whole log amounts to.
-pub fn refold(log: &[(u64, Entry)]) -> BTreeMap<SessionId, Durable> {
+pub fn refold(log: &Log) -> BTreeMap<SessionId, Durable> {
     let mut folds = BTreeMap::new();
     log.iter().for_each(|(_, entry)| fold(&mut folds, entry));
     folds

@@ -6,13 +6,14 @@ use hostler_core::ids::{RequestId, SessionId};
 use hostler_core::machine::{Effects, Entry, Machine};
 use hostler_core::protocol::{Command, Notice, Refusal, RefusalKind, Reply};
 use hostler_core::record::{Record, Strength};
+use hostler_core::session::Settings;
 use hostler_core::workspace::{Effect, Input, Opened, RunOwner, Workspace};
 
 use super::agenda::Happening;
 use super::disk::Verdict;
 use super::process::{Batch, Message, NEVER, Outage, Stage};
 use super::trace::short;
-use super::{World, sightings};
+use super::{World, double, sightings};
 use crate::coverage::Phase;
 use crate::failure::Class;
 use crate::oracles::Seen;
@@ -111,7 +112,7 @@ impl World {
         it.askers.insert(id, ask);
         let taken = self.taken(&command);
         inputs.push(Input::Request { id, command, taken });
-        self.see(&Seen::Request { process, id: id.0 });
+        self.see(&Seen::Request { process, id });
     }
 
     /// Whose the run id is that a command asks for, as far as the log knows.
@@ -162,8 +163,9 @@ impl World {
         let now = self.time();
         let mut out = Effects::new();
         sightings::batch(&inputs);
+        let alone = inputs.len() == 1;
         for input in inputs {
-            self.handle(process, input, &mut out);
+            self.handle(process, input, alone, &mut out);
         }
         self.trace.note(&[out.records().len() as u64, out.effects().len() as u64]);
         let (entries, effects) = out.into_parts();
@@ -180,7 +182,7 @@ impl World {
         }
     }
 
-    fn handle(&mut self, process: usize, input: Input, out: &mut Effects<Effect>) {
+    fn handle(&mut self, process: usize, input: Input, alone: bool, out: &mut Effects<Effect>) {
         self.trace.say(self.now, || format!("process {process} <- {}", short(&input)));
         self.trace.deep(&input);
         let now = self.time();
@@ -194,7 +196,9 @@ impl World {
             _ => Phase::Away,
         };
         let before = (out.records().len(), out.effects().len());
-        it.machine.handle(now, input.clone(), out);
+        if let Some(input) = double::twist(self.options.planted, input.clone(), alone, &it.machine) {
+            it.machine.handle(now, input, out);
+        }
         sightings::handled(cancel, outcome, phase, before == (out.records().len(), out.effects().len()));
         if let Err(what) = self.reference.input(process, now, &input, &out.records()[before.0..]) {
             self.fail(Class::Model, "reference", what);
@@ -206,7 +210,7 @@ impl World {
         self.aims.decided(&entries);
         let batch = Batch { entries, effects, verdict };
         let it = &mut self.processes[process];
-        it.stage = Stage::Committing(Box::new(batch));
+        it.stage = Stage::Committing(batch.into());
         self.agenda.push(self.now + time, Happening::Commit(process, it.life));
     }
 
@@ -232,7 +236,7 @@ impl World {
             return;
         }
         let Stage::Committing(batch) = std::mem::replace(&mut it.stage, Stage::Idle) else { return };
-        let Batch { entries, effects, verdict } = *batch;
+        let Batch { entries, effects, verdict } = batch.into_inner();
         self.trace.say(self.now, || format!("process {process} commit: {verdict:?}"));
         self.trace.note(&[verdict as u64]);
         let wait = self.aims.committed(&entries);
@@ -264,7 +268,8 @@ impl World {
         }
         if known {
             self.publish(process, first);
-            let entries: Vec<_> = self.disk.log[first..].iter().map(|(_, entry)| entry.clone()).collect();
+            let entries: Vec<_> =
+                self.disk.log[first..].iter().map(|(_, entry)| Entry::clone(entry)).collect();
             let (machine, folds) = (&self.processes[process].machine, &self.disk.folds);
             let seen = Seen::Committed { process, entries: &entries, machine, folds };
             if let Err((oracle, what)) = self.oracles.see(&seen) {
@@ -297,7 +302,7 @@ impl World {
         it.stage = Stage::Idle;
         it.pending = VecDeque::new();
         it.opening.clear();
-        it.machine = Workspace::new(self.settings.clone());
+        it.machine = Workspace::new(Settings::clone(&self.settings)).into();
         let locks = std::mem::take(&mut it.locks);
         let askers = std::mem::take(&mut it.askers);
         locks.iter().for_each(|session| self.unlock(session));

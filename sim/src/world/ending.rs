@@ -95,7 +95,7 @@ impl World {
 
     pub(super) fn begin_calm(&mut self) {
         self.trace.say(self.now, || format!("calm, but for {}", self.options.broken));
-        self.options = self.options.healed();
+        self.options = self.options.healed().into();
         self.disk.outage = None;
         self.aims.clear();
         for process in 0..self.processes.len() {
@@ -192,7 +192,7 @@ impl World {
 
     /// What is in the log now is compared with what it should be.
     fn scan(&mut self) {
-        if refold(&self.disk.log) != self.disk.folds {
+        if refold(&self.disk.log) != *self.disk.folds {
             self.fail(Class::Safety, "scan", "the log does not amount to what it did".to_owned());
         }
         self.check_told();

@@ -12,6 +12,7 @@ use super::World;
 use super::agenda::Happening;
 use super::disk::Life;
 use super::process::Message;
+use crate::shared::Shared;
 use crate::sometimes;
 
 /// A job.
@@ -46,7 +47,7 @@ pub(super) enum Manner {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Jobs {
     /// Those that have something left to say.
-    pub(super) jobs: BTreeMap<u32, Job>,
+    pub(super) jobs: BTreeMap<u32, Shared<Job>>,
     /// The prompts that have been prepared at least once.
     pub(super) prepared: BTreeSet<PromptId>,
     last: u32,
@@ -58,7 +59,7 @@ impl World {
         self.jobs.last += 1;
         let number = self.jobs.last;
         self.processes[process].running.insert(id, number);
-        self.jobs.jobs.insert(number, job);
+        self.jobs.jobs.insert(number, job.into());
         self.foresee(number);
     }
 

@@ -7,10 +7,11 @@ pub mod agenda;
 mod aims;
 mod calamity;
 pub mod disk;
+pub mod double;
 mod driver;
 mod effects;
 mod ending;
-mod exploring;
+pub mod exploring;
 mod jobs;
 mod people;
 pub mod process;
@@ -30,6 +31,7 @@ use crate::options::Options;
 use crate::oracles::{Oracles, Seen};
 use crate::plan::Plan;
 use crate::reference::Reference;
+use crate::shared::Shared;
 
 use agenda::{Agenda, Happening, Policy};
 use aims::Aims;
@@ -62,21 +64,21 @@ pub struct World {
     seed: u64,
     /// Every how-manieth record the costly oracles look closely.
     closely: u64,
-    options: Options,
-    settings: Settings,
-    plan: Plan,
+    options: Shared<Options>,
+    settings: Shared<Settings>,
+    plan: Shared<Plan>,
     act: Act,
     agenda: Agenda,
     aims: Aims,
     disk: Disk,
     processes: Vec<Process>,
     jobs: Jobs,
-    people: People,
-    runs: Vec<Run>,
+    people: Shared<People>,
+    runs: Shared<Vec<Run>>,
     /// Whether a process has ever gone down because it could not write.
     disk_was_down: bool,
-    oracles: Oracles,
-    reference: Reference,
+    oracles: Shared<Oracles>,
+    reference: Shared<Reference>,
     sightings: Sightings,
 }
 
@@ -113,17 +115,17 @@ impl World {
             disk: Disk::new(Roll::new(seed, Stream::Disk, 0)),
             processes: processes.collect(),
             jobs: Jobs::default(),
-            people: People::default(),
-            runs: Vec::new(),
+            people: Shared::default(),
+            runs: Shared::default(),
             disk_was_down: false,
-            oracles: Oracles::new(&settings, watch.closely),
-            reference: Reference::new(&settings),
+            oracles: Oracles::new(&settings, watch.closely).into(),
+            reference: Reference::new(&settings).into(),
             sightings: Sightings::default(),
-            options,
-            settings,
-            plan,
+            options: options.into(),
+            settings: settings.into(),
+            plan: plan.into(),
         };
-        for (nth, action) in world.plan.actions.iter().enumerate() {
+        for (nth, action) in world.plan.clone().actions.iter().enumerate() {
             world.agenda.push(START + action.at, Happening::Act(nth));
         }
         world

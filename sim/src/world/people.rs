@@ -150,8 +150,8 @@ impl World {
                 }
             }
             Reply::Refused(refusal) => {
-                self.people.last.insert(id, Some(refusal.kind));
                 note_refusal(refusal.kind, &prompt.text);
+                self.people.last.insert(id, Some(refusal.kind));
                 if refusal.kind == RefusalKind::Storage {
                     self.come_back(number, 1);
                 }

@@ -15,6 +15,7 @@ use hostler_core::workspace::{Effect, Input, Workspace};
 
 use super::disk::{Life, Verdict};
 use crate::dice::{Roll, Stream};
+use crate::shared::Shared;
 
 /// What reaches a process.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +34,7 @@ pub enum Stage {
     /// It has none.
     Idle,
     /// Its records are being committed.
-    Committing(Box<Batch>),
+    Committing(Shared<Batch>),
     /// Its effects are being started.
     Starting(VecDeque<Effect>),
     /// Its commit has failed, and everything is being stopped.
@@ -54,7 +55,8 @@ pub struct Batch {
 /// A log that cannot be written, as far as the process knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
-    wait: u64,
+    /// How long it is left alone each time.
+    pub wait: u64,
     /// When it is tried again.
     pub retry: u64,
 }
@@ -76,8 +78,8 @@ pub struct Process {
     pub life: u32,
     /// Whether it runs.
     pub alive: bool,
-    /// What decides.
-    pub machine: Workspace,
+    /// What decides. Copies of a world share it until one of them changes it.
+    pub machine: Shared<Workspace>,
     /// What has reached it.
     pub inbox: VecDeque<Message>,
     /// What has happened inside and is not yet handled.
@@ -114,7 +116,7 @@ impl Process {
             number,
             life: 1,
             alive: true,
-            machine: Workspace::new(settings),
+            machine: Workspace::new(settings).into(),
             inbox: VecDeque::new(),
             pending: VecDeque::new(),
             stage: Stage::Idle,
@@ -197,7 +199,7 @@ impl Process {
             Stage::Starting(_) => "starting effects",
             Stage::Stopping => "stopping",
         };
-        let machine = super::trace::short(&self.machine);
+        let machine = super::trace::short(&*self.machine);
         format!(
             "process {} is {stage}, {} wait: {machine}",
             self.number,

@@ -57,6 +57,9 @@ fn short(attempt: AttemptId, options: &Options) -> Answer {
     if options.calls > 0 && attempt.step.step == 1 {
         events.push(ModelEvent::Call { block: 1, id: "x".to_owned(), name: "ls".to_owned() });
     }
+    if options.short > 1 {
+        events.push(ModelEvent::Usage(Usage { input: options.window, ..Usage::default() }));
+    }
     events.push(ModelEvent::Finished(FinishReason::Stop));
     let script = events.into_iter().map(|event| (0, input(attempt, event))).collect();
     Answer { script, endless: None, manner: Manner::Silent(0) }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use hostler_core::client::{Effect, Format, Gathered, Headless, Input, Options, Signal, Which, exit_code};
 use hostler_core::ids::PromptId;
-use hostler_core::machine::{Effects, Machine};
+use hostler_core::machine::{Effects, Entry, Machine};
 use hostler_core::protocol::{Command, Event, EventId, Notice, Reply, Request};
 use hostler_core::record::{Record, RunFinished};
 
@@ -30,6 +30,28 @@ pub(super) struct Run {
     said: bool,
     code: Option<u8>,
     look: u64,
+}
+
+impl Run {
+    /// Whether nothing has reached it that it has not taken in.
+    pub(super) fn is_deaf(&self) -> bool {
+        self.inbox.is_empty()
+    }
+
+    /// Whether that alarm of it is its last one.
+    pub(super) fn awaits(&self, look: u64) -> bool {
+        self.look == look
+    }
+
+    /// The prompt that it is about.
+    pub(super) fn prompt(&self) -> &PromptId {
+        &self.prompt
+    }
+
+    /// All that what comes of it depends on.
+    pub(super) fn outlook(&self) -> impl std::fmt::Debug {
+        (&self.machine, &self.inbox, &self.prompt, self.process, (self.said, self.disturbed, self.code))
+    }
 }
 
 impl World {
@@ -108,7 +130,7 @@ impl World {
                 continue;
             }
             for at in first..self.disk.log.len() {
-                let (seq, entry) = self.disk.log[at].clone();
+                let (seq, entry) = (self.disk.log[at].0, Entry::clone(&self.disk.log[at].1));
                 let id = EventId { log: "sim".to_owned(), seq };
                 self.tell_run(number, Input::Event(Box::new(Event::Record { id, entry })));
             }

@@ -85,6 +85,7 @@ pub(super) fn preparation(prompt: PromptId, roll: &mut Roll, options: &Options) 
         tools: offered(),
         context_window: (options.window > 0).then_some(options.window),
         prices: None,
+        notices: Vec::new(),
     };
     let error = ErrorInfo::new(ErrorClass::NoProvider, "There is no provider.");
     let result = Box::new(if failed { Err(error) } else { Ok(found) });

@@ -12,6 +12,7 @@ mod models;
 mod output;
 mod places;
 mod rehearsal;
+mod replay;
 mod rules;
 mod sessions;
 mod signals;

@@ -158,22 +158,3 @@ fn a_run_is_shown_with_how_it_ended() {
     assert_eq!((&object["run"], &object["finished"]["reason"]), (&json!(bad), &json!("provider")));
     home.hostler(["runs", "show", "zz"]).finish().expect_code(2);
 }
-
-#[test]
-fn a_flight_record_can_be_replayed_by_hand() {
-    let home = home();
-    begin(&home, "one");
-    let workspaces = home.state().join("hostler/workspaces");
-    let workspace = std::fs::read_dir(workspaces).unwrap().next().unwrap().unwrap().path();
-    let record = std::fs::read_dir(workspace.join("flight")).unwrap().next().unwrap().unwrap().path();
-    let replay = |file: &std::path::Path| home.hostler(["replay", file.to_str().unwrap()]).finish();
-    assert!(replay(&record).expect_code(0).out.contains("decided as they were recorded"));
-    let text = std::fs::read_to_string(&record).unwrap();
-    let digest = text.split("\"digest\":\"").nth(1).unwrap().split('"').next().unwrap();
-    let other = home.root().join("other.jsonl");
-    std::fs::write(&other, text.replacen(digest, "0000", 1)).unwrap();
-    assert!(replay(&other).expect_code(1).out.contains("Batch 1 is decided differently"));
-    std::fs::write(&other, "nonsense\n").unwrap();
-    replay(&other).expect_code(2);
-    replay(&home.root().join("missing")).expect_code(2);
-}

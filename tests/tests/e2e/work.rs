@@ -85,7 +85,7 @@ fn it_offers_its_tools_in_every_request_in_the_same_words() {
     let asked = provider.completions();
     assert_eq!(
         asked[0].tool_names(),
-        ["agent", "bash", "edit", "glob", "grep", "ls", "todos", "view", "write"]
+        ["agent", "bash", "edit", "glob", "grep", "ls", "multiedit", "todos", "view", "write"]
     );
     for (before, after) in asked.iter().zip(&asked[1..]) {
         assert_eq!(before.body["tools"], after.body["tools"]);

@@ -23,11 +23,11 @@ fn check(command: &str, status: &str, output: &str) {
 }
 
 #[test]
-fn it_leads_a_session_without_a_terminal_and_hides_nothing_else() {
+fn it_has_a_session_without_a_terminal_and_hides_nothing_else() {
     check(
-        "ps -o comm=,sid=,tty= -p $PPID | sed \"s/$PPID/PPID/\" | tr -s ' '",
+        "guard=$(($(ps -o ppid= -p $PPID))); ps -o comm=,sid=,tty= -p $guard,$PPID | sed \"s/$guard/GUARD/\" | tr -s ' '",
         "ok",
-        "hostler-helper PPID ?",
+        "command-guard GUARD ?\nhostler-helper GUARD ?",
     );
     check("tr '\\0' ' ' < /proc/$PPID/cmdline", "ok", "hostler __supervise ");
     check("tr '\\0' '\\n' < /proc/$PPID/environ | grep -c sk-secret", "error", "0\n[exit code 1]");
@@ -51,27 +51,46 @@ fn the_command_begins_with_no_signal_held_back() {
     check("kill -INT $$", "error", "[no output]\n[killed by signal 2]");
 }
 
+/// What is left of a command whose helper is killed, however hard it tries to get away.
 #[test]
 fn killed_it_takes_the_command_with_it() {
-    let unknown = "[exit code unknown: the process that watched over the command was killed]";
-    let command = "sleep 1000 & kill -9 $PPID; echo on; sleep 1000";
-    let place = Place::new();
-    let mut run = place.start(&[command]);
-    let result = run.result(1);
-    assert_eq!(result["status"], "error");
-    assert!(result["output"].as_str().unwrap().ends_with(unknown), "{result}");
-    assert_eq!(place.left().len(), 1, "{:?}", place.left());
+    let away = "sleep 1000 & setsid sh -c '(setsid sleep 1000 > /dev/null 2>&1 &)'";
+    for command in [
+        format!("{away}; kill -9 $PPID; echo on; sleep 1000"),
+        format!("{away}; kill -9 $(ps -o ppid= -p $PPID); sleep 1000"),
+        format!("{away}; kill -9 -- -$(($(ps -o pgid= -p $PPID))); sleep 1000"),
+        format!("{away}; (trap '' TERM; kill -9 $(ps -o ppid= -p $PPID); exec setsid sleep 1000)"),
+    ] {
+        let place = Place::new();
+        let mut run = place.start(&[&command]);
+        let result = run.result(1);
+        assert_eq!(result["status"], "error", "{command}: {result}");
+        let output = result["output"].as_str().unwrap();
+        let says = output
+            .contains("[exit code unknown: the process that watched over the command was killed]")
+            || output.contains("[killed by signal");
+        assert!(says, "{command}: {output}");
+        assert_eq!(place.left().len(), 1, "{command}: {:?}", place.left());
+    }
 }
 
 #[test]
 fn stopped_it_is_woken_to_end_the_command() {
-    let place = Place::new();
-    let mut run = place.start(&["touch begun; kill -STOP $PPID; sleep 1000"]);
-    run.until_file("begun");
-    run.signal(Signal::INT);
-    run.wait();
-    assert_eq!(run.results()[0]["output"], "[no output]\n[cancelled]");
-    place.empty_within(Duration::from_secs(2), "stopped");
+    let guard = "$(ps -o ppid= -p $PPID)";
+    for stopped in ["$PPID".to_owned(), guard.to_owned(), format!("{guard} $PPID")] {
+        let command = format!("kill -STOP {stopped}; touch begun; sleep 1000");
+        for signal in [Signal::INT, Signal::KILL] {
+            let place = Place::new();
+            let mut run = place.start(&[&command]);
+            run.until_file("begun");
+            run.signal(signal);
+            run.wait();
+            if signal == Signal::INT {
+                assert_eq!(run.results()[0]["output"], "[no output]\n[cancelled]", "{command}");
+            }
+            place.empty_within(Duration::from_secs(2), &command);
+        }
+    }
 }
 
 #[test]

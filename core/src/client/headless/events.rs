@@ -53,8 +53,14 @@ impl Headless {
                 let returned = lines::Returned { reason: *reason, text };
                 self.line(at, "prompt.returned", &returned, Some(id), out);
             }
-            Record::TurnStarted { turn, prompt, message, .. } if prompt == self.prompt() => {
+            Record::Prepared { preparation } => self.notices.clone_from(&preparation.notices),
+            // What was prepared for somebody else's turn is said to them.
+            Record::TurnStarted { prompt, .. } if prompt != self.prompt() => self.notices.clear(),
+            Record::TurnStarted { turn, message, .. } => {
                 self.turn = Some(*turn);
+                for notice in core::mem::take(&mut self.notices) {
+                    self.warn(at, &notice, out);
+                }
                 self.line(at, "prompt.started", &lines::Message { message_id: *message }, Some(id), out);
             }
             Record::PromptFolded { prompt, turn, message } if prompt == self.prompt() => {

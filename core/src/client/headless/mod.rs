@@ -167,6 +167,9 @@ pub struct Headless {
     closed: bool,
     /// Where printing text as it comes stands.
     live: Live,
+    /// What there is to say about how the session's next turn was prepared.
+    #[serde(default)]
+    notices: alloc::vec::Vec<String>,
 }
 
 /// How far a run is.
@@ -235,6 +238,7 @@ impl Headless {
             calls: BTreeMap::new(),
             closed: false,
             live: Live::default(),
+            notices: alloc::vec::Vec::new(),
         }
     }
 

@@ -4,9 +4,9 @@ use super::stand::{Stand, TURN, finished, options};
 use crate::client::{Format, Input, Options};
 use crate::content::ToolStatus;
 use crate::ids::{MessageId, SessionId};
-use crate::model::CallErrorKind;
+use crate::model::{CallErrorKind, Preparation};
 use crate::record::{Reason, Record, RunStatus};
-use crate::rig::words::{broken, call_id};
+use crate::rig::words::{self, broken, call_id};
 
 fn live() -> Options {
     Options { live: true, ..options(Format::Text) }
@@ -234,4 +234,27 @@ fn an_end_that_was_not_delivered_is_no_success() {
     stand.feed(Input::OutputClosed);
     stand.feed(Input::OutputClosed);
     assert_eq!((stand.exit, &stand.out), (Some(141), &out));
+}
+
+#[test]
+fn what_there_is_to_say_about_a_preparation_is_said_to_the_run_that_it_is_for() {
+    let prepared = |text: &str| {
+        let notices = vec![text.to_string()];
+        Record::Prepared { preparation: Preparation { notices, ..words::preparation() } }
+    };
+    let started = |prompt: &str| Record::TurnStarted {
+        turn: TURN,
+        run: words::run(prompt, "").run_id(),
+        prompt: words::run(prompt, "").id,
+        message: MessageId(1),
+    };
+    let mut stand = Stand::new(options(Format::Jsonl));
+    stand.accept();
+    stand.record(prepared("Said to somebody else."));
+    stand.record(started("other"));
+    stand.record(prepared("Nobody knows its limits."));
+    stand.record(started("p"));
+    stand.finish(RunStatus::Ok, Reason::Completed);
+    assert_eq!(stand.kinds(), ["run.started", "warning", "prompt.started", "run.finished"]);
+    assert_eq!(stand.lines()[1]["message"], "Nobody knows its limits.");
 }

@@ -132,7 +132,7 @@ fn what_steps_used_and_cost_adds_up() {
     let prices = Prices { input: 2_000_000, output: 10_000_000, ..Prices::default() };
     let mut rig = Rig::new();
     rig.submit(prompt("p", "Look."));
-    let result = Box::new(Ok(Preparation { prices: Some(prices), ..preparation() }));
+    let result = Box::new(Ok(Preparation { prices: Some(Box::new(prices)), ..preparation() }));
     rig.happens(session::Input::Prepared { prompt: crate::ids::PromptId::new("p"), result });
     rig.stream(vec![used(10, 0), used(100, 5)]);
     rig.call(&[("ls", "{}")]);

@@ -82,7 +82,7 @@ fn what_comes_to_nothing_changes_nothing_and_is_not_waited_for_forever() {
 fn a_persons_title_is_never_replaced_and_what_the_models_cost_counts() {
     let mut rig = Rig::new();
     rig.submit(titled("p"));
-    let prices = Some(Prices { input: 1_000_000, ..Prices::default() });
+    let prices = Some(Box::new(Prices { input: 1_000_000, ..Prices::default() }));
     rig.prepared_with("p", Ok(Preparation { prices, ..words::preparation() }));
     let (id, _) = rename(&mut rig, "  Mine\u{7}  ");
     assert_eq!(rig.reply(id), &Reply::Renamed);

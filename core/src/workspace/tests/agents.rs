@@ -14,7 +14,7 @@ const LOOK: (&str, &str) = ("agent", r#"{"prompt":"Look around."}"#);
 /// A turn whose first step has called those tools.
 fn calling(calls: &[(&str, &str)]) -> (Rig, Batch) {
     let mut rig = Rig::new();
-    let prices = Some(Prices { input: 1_000_000, output: 2_000_000, cache_read: 0, cache_write: 0 });
+    let prices = Some(Box::new(Prices { input: 1_000_000, output: 2_000_000, ..Prices::default() }));
     rig.submit(prompt("p", "Do it."));
     rig.prepared_with("p", Ok(Preparation { prices, ..words::preparation() }));
     let batch = rig.call(calls);

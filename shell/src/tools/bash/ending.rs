@@ -42,6 +42,8 @@ struct Facts {
     exit_code: Option<i32>,
     signal: Option<i32>,
     truncated: bool,
+    output_bytes: u64,
+    output_file: Option<String>,
     timed_out: bool,
     cancelled: bool,
     abandoned: bool,
@@ -51,11 +53,13 @@ impl Ending {
     /// The outcome of the call; `limit` is how many seconds it had.
     pub(super) fn into_outcome(self, limit: u64) -> ToolOutcome {
         let Self { reason, status, abandoned, output } = self;
-        let (output, truncated) = output.finish();
+        let told = output.finish();
         let facts = Facts {
             exit_code: status.and_then(|status| status.code()),
             signal: status.and_then(|status| status.signal()),
-            truncated,
+            truncated: told.is_cut,
+            output_bytes: told.bytes,
+            output_file: told.file,
             timed_out: reason == Reason::TimedOut,
             cancelled: reason == Reason::Cancelled,
             abandoned,
@@ -64,7 +68,7 @@ impl Ending {
         if abandoned {
             remark.push_str(ABANDONED);
         }
-        with_facts(kind, words(&output, &remark), &facts)
+        with_facts(kind, words(&told.text, &remark), &facts)
     }
 }
 

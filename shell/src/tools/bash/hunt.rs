@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, getpgrp, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, getpgrp, getsid, kill_process, kill_process_group};
 
 use super::processes::{self, Process};
 
@@ -75,16 +75,18 @@ fn find(is_root: impl Fn(&Process) -> bool) -> Vec<Process> {
 ///
 /// They are reached through their groups, each of which is signalled in one piece, so that nobody slips away by forking.
 /// All members of such a group are meant, because its session was begun by the helper or by something that the helper has
-/// started. Only who has joined the group of this process is signalled alone.
+/// started. Only who has joined the group of this process, or of the leader of its session, is signalled alone: the
+/// helper's guard is that leader.
 fn signal_all(found: &[Process], signals: [Signal; 2]) {
-    let own = getpgrp().as_raw_nonzero().get();
-    let groups: BTreeSet<i32> = found.iter().map(|process| process.group).filter(|id| *id != own).collect();
+    let own = [Some(getpgrp()), getsid(None).ok()].map(|id| id.map_or(0, |id| id.as_raw_nonzero().get()));
+    let groups: BTreeSet<i32> =
+        found.iter().map(|process| process.group).filter(|id| !own.contains(id)).collect();
     for signal in signals {
         // Whoever it is may have gone meanwhile, or belong to another user.
         for group in groups.iter().copied().filter_map(Pid::from_raw) {
             let _ = kill_process_group(group, signal);
         }
-        for process in found.iter().filter(|process| process.group == own) {
+        for process in found.iter().filter(|process| own.contains(&process.group)) {
             let _ = Pid::from_raw(process.id).map(|id| kill_process(id, signal));
         }
     }

@@ -10,8 +10,9 @@
 //! | the terminal | cannot be reached | can be opened as `/dev/tty` |
 //!
 //! On Linux a helper watches over each command: see `helper`. A process that belongs to another user, as after `sudo`,
-//! cannot be ended by anybody; the call ends nevertheless, and says so. If the command kills its own helper with
-//! `kill -9`, what has both begun a session of its own and lost its parents lives on.
+//! cannot be ended by anybody; the call ends nevertheless, and says so. A helper has a guard, so that a command may kill or
+//! stop either of them and still be ended. One that kills both in one breath gets away with what has begun a session of
+//! its own and lost its parents; only a sandbox could prevent that.
 
 mod ending;
 mod environment;
@@ -29,6 +30,7 @@ mod program;
 mod reader;
 mod running;
 mod shown;
+mod spool;
 mod tree;
 #[cfg(target_os = "linux")]
 mod wire;
@@ -44,6 +46,7 @@ use hostler_core::tools::BashInput;
 
 use self::ending::Ending;
 use self::running::Running;
+use self::spool::Spool;
 use self::tree::{NotStarted, Way};
 use super::control::Control;
 use super::names;
@@ -64,8 +67,13 @@ pub(super) async fn bash(workspace: &Workspace, input: &BashInput, mut control: 
         Ok(directory) => directory,
         Err(failure) => return settle(Err(failure)),
     };
+    if input.command.contains('\0') {
+        let sentence = "The command has a NUL character in it, which no command can have; leave it out.";
+        return settle(Err(Failure::new(sentence)));
+    }
     let limit = input.timeout.unwrap_or(TIMEOUT).clamp(1, MAX_TIMEOUT);
-    match carry_out(&input.command, &directory, &mut control, Duration::from_secs(limit)).await {
+    let (limit_time, output) = (Duration::from_secs(limit), workspace.output());
+    match carry_out(&input.command, &directory, output, &mut control, limit_time).await {
         Ok(ending) => ending.into_outcome(limit),
         Err(error) => settle(Err(Failure::new(format!(
             "The command could not be started ({error}); check that it is not too long."
@@ -77,15 +85,19 @@ pub(super) async fn bash(workspace: &Workspace, input: &BashInput, mut control: 
 async fn carry_out(
     command: &str,
     directory: &Path,
+    output: Option<PathBuf>,
     control: &mut Control,
     limit: Duration,
 ) -> io::Result<Ending> {
-    match Running::start(Way::Helper, command, directory)?.finish(control, limit).await {
+    match Running::start(Way::Helper, command, directory, Spool::to(output.clone()))?
+        .finish(control, limit)
+        .await
+    {
         Err(NotStarted::Unable) => {}
         Err(NotStarted::Failed(error)) => return Err(error),
         Ok(ending) => return Ok(ending),
     }
-    match Running::start(Way::Group, command, directory)?.finish(control, limit).await {
+    match Running::start(Way::Group, command, directory, Spool::to(output))?.finish(control, limit).await {
         Err(NotStarted::Unable) => Err(io::ErrorKind::Unsupported.into()),
         Err(NotStarted::Failed(error)) => Err(error),
         Ok(ending) => Ok(ending),

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::output::Output;
 use super::shown::Shown;
+use super::spool::Spool;
 use crate::tools::control::Progress;
 
 /// How much is read at a time: as much as a pipe holds.
@@ -27,10 +28,11 @@ pub(super) struct Reader {
 
 impl Reader {
     /// A reader, and the end into which the command writes.
-    pub(super) fn open() -> io::Result<(Self, PipeWriter)> {
+    /// What is too much for a result goes to the spool.
+    pub(super) fn open(spool: Spool) -> io::Result<(Self, PipeWriter)> {
         let (reader, writer) = io::pipe()?;
         let pipe = pipe::Receiver::from_owned_fd(OwnedFd::from(reader))?;
-        let (buffer, output, shown) = (vec![0; PIECE], Output::default(), Shown::new());
+        let (buffer, output, shown) = (vec![0; PIECE], Output::new(spool), Shown::new());
         Ok((Self { pipe, open: true, buffer, output, shown }, writer))
     }
 

@@ -13,6 +13,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::ending::{Ending, Reason};
 use super::reader::Reader;
+use super::spool::Spool;
 use super::tree::{NotStarted, Tree, Way};
 use crate::tools::control::{Control, Progress};
 
@@ -33,9 +34,9 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Starts a command.
-    pub(super) fn start(way: Way, command: &str, directory: &Path) -> io::Result<Self> {
-        let (reader, writer) = Reader::open()?;
+    /// Starts a command, of whose output more is kept in the spool than in its result.
+    pub(super) fn start(way: Way, command: &str, directory: &Path, spool: Spool) -> io::Result<Self> {
+        let (reader, writer) = Reader::open(spool)?;
         let tree = Tree::start(way, command, directory, writer)?;
         Ok(Self { tree, gone: false, reader })
     }

@@ -4,12 +4,15 @@
 //! of all that the command starts, so that nothing leaves its tree, `setsid` or not. It leads a session of its own without
 //! a terminal. And when hostler asks, or is gone in whatever way, it ends the whole tree.
 //!
-//! It is single-threaded and starts nothing but the shell. The environment that it is given is the command's.
+//! It is single-threaded and starts nothing but the shell. The environment that it is given is the command's. What becomes
+//! of a command that attacks its helper is the business of `guard`.
 
+mod guard;
 mod signals;
 
+use std::ffi::CStr;
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, PipeReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -17,11 +20,12 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, WaitOptions, getpid, set_child_subreaper, setsid, wait};
+use rustix::process::{Pid, WaitOptions, getpid, set_child_subreaper, setpgid, setsid, wait};
 
 use super::hunt::{self, Hunt};
 use super::processes::{self, Process};
 use super::wire::{Ask, Report, read_command};
+use guard::Role;
 
 /// How long a command may take to end when hostler is gone.
 const GRACE: Duration = Duration::from_secs(1);
@@ -32,9 +36,14 @@ pub(super) fn main() -> ExitCode {
     // It fails if this process leads a group, and then it was not hostler that started it as it does.
     let _ = setsid();
     let asked = socket().and_then(|mut hostler| Ok((read_command(&mut hostler)?, hostler)));
-    match asked {
-        Ok((command, hostler)) => watch_over(&command, hostler),
-        Err(_) => ExitCode::FAILURE,
+    let Ok((command, mut hostler)) = asked else { return ExitCode::FAILURE };
+    match prepare(c"command-guard").and_then(|()| guard::part()) {
+        Ok(Role::Helper(guard)) => watch_over(&command, hostler, guard),
+        Ok(Role::Guard(guard)) => {
+            guard.until_gone(hostler);
+            ExitCode::SUCCESS
+        }
+        Err(_) => say(&mut hostler, Report::Unable),
     }
 }
 
@@ -43,25 +52,28 @@ fn socket() -> io::Result<UnixStream> {
     io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from)
 }
 
-fn watch_over(command: &str, mut hostler: UnixStream) -> ExitCode {
-    let Ok(children) = prepare() else { return say(&mut hostler, Report::Unable) };
+fn watch_over(command: &str, mut hostler: UnixStream, guard: PipeReader) -> ExitCode {
+    // Nothing that is sent to the guard's group is meant for this process.
+    let _ = setpgid(None, None);
+    let ready = prepare(c"hostler-helper").and_then(|()| signals::of_children());
+    let Ok(children) = ready else { return say(&mut hostler, Report::Unable) };
     let leader = match start(command) {
         Ok(leader) => leader,
         Err(error) => return say(&mut hostler, Report::Failed(error.raw_os_error().unwrap_or_default())),
     };
     signals::hold_all();
     let_go_of_output();
-    Watch { hostler, connected: true, children, leader, kill_at: None, hunt: None }.until_gone();
+    let (guard, kill_at, hunt) = (Some(guard), None, None);
+    Watch { hostler, connected: true, guard, children, leader, kill_at, hunt }.until_gone();
     ExitCode::SUCCESS
 }
 
-/// Does all that could fail before anything is started.
-fn prepare() -> io::Result<OwnedFd> {
-    // The name by which tools like `ps` and `top` know it; otherwise it would be `exe`.
-    let _ = rustix::thread::set_name(c"hostler-helper");
+/// Does what could fail before anything is started. `name` is what tools like `ps` and `top` show; otherwise it would be
+/// `exe`. The guard's is not like hostler's, so that it survives `pkill -9 hostler` and cleans up.
+fn prepare(name: &CStr) -> io::Result<()> {
+    let _ = rustix::thread::set_name(name);
     set_child_subreaper(Some(getpid()))?;
-    processes::visible()?;
-    signals::of_children()
+    processes::visible()
 }
 
 /// Starts bash, or sh where there is no bash, as the leader of a group of its own.
@@ -100,6 +112,8 @@ fn say(hostler: &mut UnixStream, report: Report) -> ExitCode {
 struct Watch {
     hostler: UnixStream,
     connected: bool,
+    /// Becomes readable when the guard is gone; none once it is, and for the guard itself.
+    guard: Option<PipeReader>,
     children: OwnedFd,
     leader: Option<Pid>,
     kill_at: Option<Instant>,
@@ -149,25 +163,31 @@ impl Watch {
     fn wait(&mut self) {
         let due = self.hunt.as_ref().map(Hunt::next).or(self.kill_at);
         let timeout = due.map(|due| until(due.saturating_duration_since(Instant::now())));
-        let mut ready =
-            [PollFd::new(&self.children, PollFlags::IN), PollFd::new(&self.hostler, PollFlags::IN)];
-        let asked = if self.connected { &mut ready[..] } else { &mut ready[..1] };
-        // Nothing interrupts it, and whatever else it could say is found out by the next look around.
-        let _ = poll(asked, timeout.as_ref());
-        let [children, hostler] = ready.map(|fd| !fd.revents().is_empty());
+        let (children, hostler, guard) = self.look(timeout.as_ref());
         if children {
-            self.note_children();
+            drain(&self.children);
         }
         if hostler {
             self.listen();
         }
+        if guard {
+            self.guard = None;
+            self.end_all();
+        }
     }
 
-    /// Makes the descriptor wait for the next child.
-    fn note_children(&mut self) {
-        let mut news = [0; 1024];
-        // What they were is found out by reaping.
-        let _ = rustix::io::read(&self.children, &mut news);
+    /// Waits, and says what there is news of: children, hostler, the guard.
+    fn look(&self, timeout: Option<&Timespec>) -> (bool, bool, bool) {
+        let hostler = self.connected.then(|| PollFd::new(&self.hostler, PollFlags::IN));
+        let guard = self.guard.as_ref().map(|guard| PollFd::new(guard, PollFlags::IN));
+        let has = (true, hostler.is_some(), guard.is_some());
+        let children = PollFd::new(&self.children, PollFlags::IN);
+        let mut asked: Vec<_> = [Some(children), hostler, guard].into_iter().flatten().collect();
+        // Nothing interrupts it, and whatever else it could say is found out by the next look around.
+        let _ = poll(&mut asked, timeout);
+        let mut news = asked.iter().map(|fd| !fd.revents().is_empty());
+        let mut next = |asked: bool| asked && news.next().unwrap_or(false);
+        (next(has.0), next(has.1), next(has.2))
     }
 
     fn listen(&mut self) {
@@ -185,11 +205,23 @@ impl Watch {
     /// Hostler is gone.
     fn alone(&mut self) {
         self.connected = false;
-        if self.hunt.is_none() {
+        self.end_all();
+    }
+
+    /// Tells all to end, and kills them if they do not.
+    fn end_all(&mut self) {
+        if self.hunt.is_none() && self.kill_at.is_none() {
             hunt::terminate_all(is_child);
             self.kill_at = Some(Instant::now() + GRACE);
         }
     }
+}
+
+/// Makes the descriptor wait for the next child.
+fn drain(children: &OwnedFd) {
+    let mut news = [0; 1024];
+    // What they were is found out by reaping.
+    let _ = rustix::io::read(children, &mut news);
 }
 
 /// Whether a process is a child of this one, born to it or an orphan from below.

@@ -1,10 +1,12 @@
-//! The helper's signals: it hears of children that end, and of nothing else.
-#![allow(unsafe_code, reason = "no safe crate in the tree has signalfd, handlers and the signal mask")]
+//! The helper's signals: it hears of children that end or stop, and of nothing else. And how it comes to have a guard.
+#![allow(unsafe_code, reason = "no safe crate in the tree has signalfd, handlers, the signal mask and fork")]
 
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::ptr;
+
+use rustix::process::Pid;
 
 /// What would end or stop the helper if it were sent, faults apart.
 const UNWANTED: [libc::c_int; 16] = [
@@ -70,5 +72,15 @@ pub(super) fn hold_all() {
         libc::sigfillset(set.as_mut_ptr());
         // It fails only for a set or a way of setting it that does not exist.
         libc::sigprocmask(libc::SIG_SETMASK, set.as_ptr(), ptr::null_mut());
+    }
+}
+
+/// Makes two of this process, which must be the only thread of it: the new one, which gets nothing, and this one, which
+/// gets the new one's id.
+pub(super) fn fork() -> io::Result<Option<Pid>> {
+    // SAFETY: there is no other thread that could hold a lock which the new process would wait for.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        id => Ok(Pid::from_raw(id)),
     }
 }

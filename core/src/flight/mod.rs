@@ -1,10 +1,20 @@
 //! The flight record: what a machine was fed, and a digest of what it decided, so that any real session can be replayed
 //! in the pure core and the first batch that differs be named.
 //!
+//! [`replay`] compares a whole record, [`at`] shows one moment of it, and [`redact`] makes one of it that says nothing of
+//! what people and models wrote and still leads to the same decisions.
+//!
 //! A segment is lines of JSON: a header with the state at its start, then a line a batch. The shell appends a line
 //! before it starts the effects of its batch; a line that was cut short by the end of the process is ignored.
 
-use alloc::boxed::Box;
+mod hidden;
+mod json_text;
+mod moment;
+mod outline;
+mod placeholder;
+mod redact;
+mod stream_texts;
+
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -14,6 +24,9 @@ use crate::digest;
 use crate::machine::{Effects, Machine};
 use crate::time::Timestamp;
 use crate::workspace::{Effect, Input, Workspace};
+
+pub use moment::{Moment, at};
+pub use redact::{RedactError, Redacted, redact};
 
 /// The version of the format. A reader refuses another one.
 pub const FORMAT: u32 = 1;
@@ -79,6 +92,18 @@ pub enum FlightError {
     /// It was written by another version.
     #[error("the flight record has format {0}, and this program reads format {FORMAT}")]
     Format(u32),
+    /// There is no such batch.
+    #[error(
+        "there is no batch {number}; the flight record has the batches {first} to {last}, and 0 is its beginning"
+    )]
+    NoBatch {
+        /// Which.
+        number: u64,
+        /// The first that there is.
+        first: u64,
+        /// The last that there is.
+        last: u64,
+    },
     /// A line is neither a batch nor the last one.
     #[error("line {line} of the flight record cannot be read: {problem}")]
     Line {
@@ -101,25 +126,32 @@ fn decided(out: &Effects<Effect>) -> String {
     lines.join("\n")
 }
 
-/// Feeds a segment to the machine again and compares.
-pub fn replay(text: &str) -> Result<Report, FlightError> {
-    let mut lines = text.lines().enumerate();
-    let mut machine = header(lines.next().map(|(_, line)| line).unwrap_or_default())?;
-    let mut report = Report { batches: 0, inputs: 0, differs: None, cut: false };
-    while let Some((at, line)) = lines.next() {
-        match serde_json::from_str::<Batch>(line) {
-            Ok(batch) => step(&mut machine, batch, &mut report),
-            Err(_) if lines.next().is_none() => report.cut = true,
-            Err(error) => return Err(FlightError::Line { line: at + 1, problem: error.to_string() }),
-        }
-        if report.differs.is_some() {
-            break;
-        }
-    }
-    Ok(report)
+/// A segment that has been read.
+pub(crate) struct Segment {
+    pub(crate) header: Header,
+    pub(crate) batches: Vec<Batch>,
+    /// Whether the last line was cut short.
+    pub(crate) cut: bool,
 }
 
-fn header(line: &str) -> Result<Box<Workspace>, FlightError> {
+impl Segment {
+    /// Reads a segment. A last line that makes no sense was cut short.
+    pub(crate) fn read(text: &str) -> Result<Self, FlightError> {
+        let mut lines = text.lines().enumerate();
+        let header = header(lines.next().map(|(_, line)| line).unwrap_or_default())?;
+        let mut segment = Self { header, batches: Vec::new(), cut: false };
+        while let Some((at, line)) = lines.next() {
+            match serde_json::from_str::<Batch>(line) {
+                Ok(batch) => segment.batches.push(batch),
+                Err(_) if lines.next().is_none() => segment.cut = true,
+                Err(error) => return Err(FlightError::Line { line: at + 1, problem: error.to_string() }),
+            }
+        }
+        Ok(segment)
+    }
+}
+
+fn header(line: &str) -> Result<Header, FlightError> {
     #[derive(Deserialize)]
     struct Format {
         format: u32,
@@ -129,23 +161,36 @@ fn header(line: &str) -> Result<Box<Workspace>, FlightError> {
     if format != FORMAT {
         return Err(FlightError::Format(format));
     }
-    serde_json::from_str(line).map(|header: Header| Box::new(header.state)).map_err(bad)
+    serde_json::from_str(line).map_err(bad)
 }
 
-fn step(machine: &mut Workspace, batch: Batch, report: &mut Report) {
+/// Feeds a segment to the machine again and compares.
+pub fn replay(text: &str) -> Result<Report, FlightError> {
+    let Segment { header, batches, cut } = Segment::read(text)?;
+    let mut machine = header.state;
+    let mut report = Report { batches: 0, inputs: 0, differs: None, cut };
+    for batch in batches {
+        report.batches += 1;
+        report.inputs += batch.inputs.len() as u64;
+        let out = handle(&mut machine, batch.at, batch.inputs);
+        let replayed = digest(&out);
+        if replayed != batch.digest {
+            let decided = decided(&out);
+            report.differs =
+                Some(Difference { batch: batch.batch, recorded: batch.digest, replayed, decided });
+            break;
+        }
+    }
+    Ok(report)
+}
+
+fn handle(machine: &mut Workspace, at: Timestamp, inputs: Vec<Input>) -> Effects<Effect> {
     let mut out = Effects::new();
-    report.batches += 1;
-    report.inputs += batch.inputs.len() as u64;
-    for input in batch.inputs {
-        machine.handle(batch.at, input, &mut out);
+    for input in inputs {
+        machine.handle(at, input, &mut out);
     }
-    let replayed = digest(&out);
-    if replayed != batch.digest {
-        let decided = decided(&out);
-        report.differs = Some(Difference { batch: batch.batch, recorded: batch.digest, replayed, decided });
-    }
+    out
 }
 
 #[cfg(test)]
-#[path = "flight_tests.rs"]
 mod tests;

@@ -1,0 +1,146 @@
+//! What stands for a text that is hidden: as long in bytes and characters, blank where it was blank, and the same for the
+//! same text.
+//!
+//! A placeholder follows from the order in which texts are met, never from what they say, so that nobody can find a text
+//! by hiding guesses.
+
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::{String, ToString};
+
+use crate::digest;
+
+/// What a character of one byte becomes: every printable one except the two that JSON escapes. The first stands for
+/// nothing in particular; the others tell texts of one shape apart.
+const NARROW: &[u8; 92] =
+    b"xabcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+*=~:;,!?#$%&@/|^<>()[]{}`'";
+
+/// What longer characters become, by how many bytes they have: where a stretch of such characters begins, and how many
+/// of it are used.
+const WIDER: [(u32, u32); 3] = [(0x0400, 0x130), (0x4e00, 0x5000), (0x1f300, 0x300)];
+
+/// All placeholders of a record.
+#[derive(Debug, Default)]
+pub(super) struct Placeholders {
+    /// By the text, and by whether words in it that decide something were left standing.
+    known: BTreeMap<(bool, String), String>,
+    /// How many texts of each shape there are.
+    shapes: BTreeMap<String, u64>,
+    /// The digests of what is hidden, and of what stands for it.
+    digests: BTreeMap<String, String>,
+    /// Words that a tool's schema lists, which say nothing of anybody.
+    pub(super) words: BTreeSet<String>,
+}
+
+impl Placeholders {
+    /// What stands for a text.
+    pub(super) fn hide(&mut self, text: &str) -> String {
+        self.hide_but(text, &[])
+    }
+
+    /// The same, but these phrases are left standing.
+    pub(super) fn hide_but(&mut self, text: &str, phrases: &[&str]) -> String {
+        let key = (!phrases.is_empty(), text.to_string());
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let kept = kept(text, phrases);
+        let shape = fill(text, &kept, 0);
+        let count = self.shapes.entry(shape).or_default();
+        let hidden = fill(text, &kept, *count);
+        *count += 1;
+        self.known.insert(key, hidden.clone());
+        hidden
+    }
+
+    /// From here on the digest of a text becomes the digest of what stands for it.
+    pub(super) fn pair_digests(&mut self, text: &str, hidden: &str) {
+        self.pair(digest::of(text.as_bytes()), digest::of(hidden.as_bytes()));
+    }
+
+    /// From here on a digest becomes another.
+    pub(super) fn pair(&mut self, digest: String, hidden: String) {
+        self.digests.insert(digest, hidden);
+    }
+
+    /// What stands for a digest. That of a text that is not in the record is a text itself.
+    pub(super) fn digest(&mut self, digest: &str) -> String {
+        let known = self.digests.get(digest).cloned();
+        known.unwrap_or_else(|| self.hide(digest))
+    }
+}
+
+/// The stretches of a text that stay: blanks at both ends and the phrases. Decisions ask for no more than whether a text
+/// is blank, how long it is, and which of a few phrases an error has in it.
+fn kept(text: &str, phrases: &[&str]) -> BTreeSet<usize> {
+    let lower = text.to_ascii_lowercase();
+    let begin = text.len() - text.trim_start().len();
+    let end = text.trim_end().len();
+    let found = phrases.iter().flat_map(|phrase| {
+        let at = lower.match_indices(phrase);
+        at.flat_map(|(at, phrase)| at..at + phrase.len()).collect::<BTreeSet<_>>()
+    });
+    (0..begin).chain(end..text.len()).chain(found).collect()
+}
+
+/// The text with its characters replaced by the digits of a number.
+fn fill(text: &str, kept: &BTreeSet<usize>, mut number: u64) -> String {
+    let mut filled = String::with_capacity(text.len());
+    for (at, char) in text.char_indices() {
+        // What JSON escapes stays as it is, so that a text is as long within JSON as without.
+        if char.is_control() || matches!(char, '"' | '\\') || kept.contains(&at) {
+            filled.push(char);
+        } else {
+            filled.push(digit(char.len_utf8(), &mut number));
+        }
+    }
+    filled
+}
+
+fn digit(bytes: usize, number: &mut u64) -> char {
+    let mut next = |count: u64| {
+        let digit = *number % count;
+        *number /= count;
+        digit
+    };
+    match bytes.checked_sub(2).and_then(|wide| WIDER.get(wide)) {
+        None => NARROW.get(next(NARROW.len() as u64) as usize).map_or('x', |byte| char::from(*byte)),
+        Some((first, count)) => char::from_u32(first + next(u64::from(*count)) as u32).unwrap_or('x'),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_placeholder_is_as_long_and_the_same_for_the_same_text() {
+        let mut placeholders = Placeholders::default();
+        for text in ["", "a", "  two words\n", "naïve", "日本語 und 😀", "line\nline\t\"quoted\" \\ "] {
+            let hidden = placeholders.hide(text);
+            assert_eq!(
+                (hidden.len(), hidden.chars().count()),
+                (text.len(), text.chars().count()),
+                "{text:?}"
+            );
+            assert_eq!(hidden.trim().is_empty(), text.trim().is_empty(), "{text:?}");
+            assert_eq!(placeholders.hide(text), hidden);
+        }
+        assert_eq!(placeholders.hide("  two words\n"), "  xxxxxxxxx\n");
+    }
+
+    #[test]
+    fn other_texts_have_other_placeholders() {
+        let mut placeholders = Placeholders::default();
+        let all = (' '..='~').map(|char| placeholders.hide(&char.to_string()));
+        assert_eq!(all.collect::<BTreeSet<_>>().len(), 95);
+        let all = (0..5_000).map(|n| placeholders.hide(&alloc::format!("{n:05}")));
+        assert_eq!(all.collect::<BTreeSet<_>>().len(), 5_000);
+    }
+
+    #[test]
+    fn a_phrase_that_decides_something_is_left_standing() {
+        let mut placeholders = Placeholders::default();
+        let hidden = placeholders.hide_but("Your Prompt Is Too Long: secret", &["prompt is too long"]);
+        assert_eq!(hidden, "xxxxxPrompt Is Too Longxxxxxxxx");
+    }
+}

@@ -1,0 +1,144 @@
+//! Hosts that a command names.
+
+use super::Found;
+use super::known;
+use super::word::Word;
+
+/// Programs whose arguments are hosts or begin with one.
+const NETWORK: &[&str] = &[
+    "aria2c",
+    "curl",
+    "curlie",
+    "dig",
+    "ftp",
+    "host",
+    "http",
+    "https",
+    "links",
+    "lynx",
+    "nc",
+    "ncat",
+    "netcat",
+    "nslookup",
+    "ping",
+    "ping6",
+    "rsync",
+    "scp",
+    "sftp",
+    "socat",
+    "ssh",
+    "telnet",
+    "traceroute",
+    "w3m",
+    "wget",
+    "whois",
+    "xh",
+];
+
+impl Found {
+    /// Notes the hosts among the words of a command.
+    pub(super) fn hosts_of(&mut self, name: &str, words: &[Word]) {
+        let is_network = NETWORK.contains(&name);
+        let mut any = false;
+        let mut value = false;
+        for word in words.iter().skip(1).filter(|word| word.known) {
+            let is_value = std::mem::take(&mut value);
+            if let Some((_, rest)) = word.text.split_once("://") {
+                let local = word.text.starts_with("file://");
+                if !local {
+                    self.host(authority(rest));
+                }
+                any = true;
+            } else if let Some(host) = remote(&word.text).filter(|_| is_network || name == "git") {
+                self.host(host);
+                any = true;
+            } else if is_network && word.text.starts_with('-') {
+                value = known::CURL_VALUED.contains(&word.text.as_str());
+            } else if is_network && !is_value {
+                let host = authority(&word.text);
+                if host.contains('.') || host == "localhost" {
+                    self.host(host);
+                    any = true;
+                }
+            }
+        }
+        if is_network && (!any || !(name == "curl" && words.iter().skip(1).all(known::is_plain_curl))) {
+            self.unsure();
+        }
+    }
+
+    /// Notes a host, as it is meant where that is clear.
+    pub(super) fn host(&mut self, written: &str) {
+        let host = written.trim_end_matches('.').to_ascii_lowercase();
+        if !is_clear(&host) {
+            self.unsure();
+        }
+        if !host.is_empty() {
+            self.hosts.push(host);
+        }
+    }
+}
+
+/// The host of a URL after its `//`.
+fn authority(rest: &str) -> &str {
+    let end = rest.find(['/', '?', '#', '\\']).unwrap_or(rest.len());
+    let all = &rest[..end];
+    let host = all.rsplit('@').next().unwrap_or(all);
+    match host.strip_prefix('[') {
+        Some(six) => six.split(']').next().unwrap_or(six),
+        None => host.split(':').next().unwrap_or(host),
+    }
+}
+
+/// The host of `user@host:path` or `host:path`.
+fn remote(word: &str) -> Option<&str> {
+    let (host, path) = word.split_once(':')?;
+    let host = host.rsplit('@').next()?;
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '.' | '-' | '_');
+    let is_port = !path.is_empty() && path.bytes().all(|byte| byte.is_ascii_digit());
+    (!host.is_empty() && host.chars().all(is_name) && (host.contains('.') || word.contains('@')) && !is_port)
+        .then_some(host)
+}
+
+/// Whether a name can be only that host: one with letters at its end, or four numbers as they are usually written.
+fn is_clear(host: &str) -> bool {
+    let labels: Vec<_> = host.split('.').collect();
+    let is_label = |label: &&str| {
+        !label.is_empty()
+            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    };
+    let is_number = |label: &&str| label.parse::<u8>().is_ok_and(|number| number.to_string() == **label);
+    let ends_in_letter =
+        labels.last().is_some_and(|label| label.starts_with(|first: char| first.is_ascii_alphabetic()));
+    labels.iter().all(is_label) && (ends_in_letter || (labels.len() == 4 && labels.iter().all(is_number)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_taken_out_of_addresses() {
+        for (text, host) in [
+            ("example.com/a", "example.com"),
+            ("u:p@example.com:80?x", "example.com"),
+            ("good.com@evil.com/", "evil.com"),
+            ("evil.com#@good.com", "evil.com"),
+            ("[::1]:80/a", "::1"),
+        ] {
+            assert_eq!(authority(text), host, "{text}");
+        }
+        assert_eq!(remote("git@github.com:a/b"), Some("github.com"));
+        assert_eq!(remote("a.com:80"), None);
+        for (host, clear) in [
+            ("a.com", true),
+            ("127.0.0.1", true),
+            ("2130706433", false),
+            ("0x7f.1", false),
+            ("127.1", false),
+            ("::1", false),
+        ] {
+            assert_eq!(is_clear(host), clear, "{host}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What a shell command would execute and touch, found out without running it.
+//!
+//! A command is taken apart into the words of everything that it executes, as deep as lists, substitutions, nested shells
+//! and programs that run others go, and into the paths and hosts that are named. What is not literally there, or is written
+//! in a way that is not known for certain, makes the result incomplete, and the core asks about what is incomplete. Then
+//! what was found is not all; it is still what a rule that denies is held against.
+//!
+//! The grammar is tree-sitter's, which is made for editors: it forgives, and some of what it makes of a text is not what
+//! bash makes of it. So [`syntax`] refuses every text for which the two are not known to agree.
+//!
+//! | | |
+//! | --- | --- |
+//! | `syntax` | a text to a tree, and whether the tree can be relied on |
+//! | `walk`, `assign`, `redirect` | a tree to what is executed, assigned and redirected |
+//! | `word` | a word to its text, if that is literally there |
+//! | `run`, `wrappers`, `shells`, `find`, `git` | programs that execute what they are given |
+//! | `known` | what is known of other programs |
+//! | `hosts`, `places` | words to hosts, and to paths, seen from wherever the command may have gone |
+//!
+//! What a program does of its own accord is not looked at: `make` and `./test.sh` are commands like any other. Nor are
+//! programs in other languages: code on a command line, as in `python -c` or `awk`, is incomplete.
+
+mod assign;
+mod find;
+mod git;
+mod hosts;
+mod known;
+mod places;
+mod redirect;
+mod run;
+mod shells;
+#[cfg(test)]
+mod soundness;
+mod syntax;
+#[cfg(test)]
+mod table;
+mod walk;
+mod word;
+mod wrappers;
+
+use std::path::Path;
+
+use hostler_core::tools::{BashInput, Intent};
+
+use self::places::Places;
+use self::shells::Dialect;
+use super::workspace::Workspace;
+
+/// How many commands are taken apart at most.
+const MAX_COMMANDS: usize = 500;
+/// How deep shells may be in shells, and programs that run others in each other.
+const MAX_NESTING: usize = 24;
+
+/// Finds out what a command would do.
+pub(super) fn inspect(workspace: &Workspace, input: &BashInput) -> Intent {
+    let directory = workspace.resolve(input.working_dir.as_deref().unwrap_or("."));
+    let Ok(directory) = directory else { return Intent::default() };
+    let mut found = Found::new(workspace.root(), &directory.path);
+    found.script(&input.command, Dialect::Bash);
+    found.into_intent()
+}
+
+/// What has been found so far.
+#[derive(Debug)]
+struct Found {
+    commands: Vec<Vec<String>>,
+    hosts: Vec<String>,
+    places: Places,
+    complete: bool,
+    nesting: usize,
+    /// In how many loops and functions this is, whose commands may run more than once, and later than they stand.
+    repeated: usize,
+}
+
+impl Found {
+    fn new(root: &Path, directory: &Path) -> Self {
+        let places = Places::new(root, directory);
+        Self { commands: Vec::new(), hosts: Vec::new(), places, complete: true, nesting: 0, repeated: 0 }
+    }
+
+    /// Notes that what has been found is not all.
+    fn unsure(&mut self) {
+        self.complete = false;
+    }
+
+    /// Looks into something that is nested in what is being looked at, unless that goes too deep.
+    fn within(&mut self, look: impl FnOnce(&mut Self)) {
+        if self.nesting >= MAX_NESTING || self.commands.len() >= MAX_COMMANDS {
+            return self.unsure();
+        }
+        self.nesting += 1;
+        look(self);
+        self.nesting -= 1;
+    }
+
+    fn into_intent(self) -> Intent {
+        let mut intent = self.places.into_intent(self.commands);
+        for host in self.hosts {
+            if !intent.hosts.contains(&host) {
+                intent.hosts.push(host);
+            }
+        }
+        intent.complete &= self.complete;
+        intent
+    }
+}

@@ -1,0 +1,151 @@
+//! A command that is executed: it is noted, and if it executes others, so are those.
+
+use super::Found;
+use super::known::{self, Access};
+use super::word::Word;
+use super::{MAX_COMMANDS, wrappers};
+
+impl Found {
+    /// Notes a command and everything that it executes in turn.
+    pub(super) fn run(&mut self, words: Vec<Word>) {
+        // `time` is a word of the shell and no program, unless it is alone.
+        if words.len() == 1 || words.first().is_some_and(|word| word.text != "time") {
+            self.record(&words);
+        }
+        let Some(program) = words.first().and_then(Word::literal) else { return };
+        let name = program.rsplit('/').next().unwrap_or(program).to_owned();
+        if program.contains('/') {
+            self.places.program(program);
+        }
+        self.within(|found| found.executed(&name, &words));
+    }
+
+    /// Notes a command.
+    pub(super) fn record(&mut self, words: &[Word]) {
+        if words.iter().any(|word| !word.known) {
+            self.unsure();
+        }
+        if self.commands.len() >= MAX_COMMANDS {
+            return self.unsure();
+        }
+        self.commands.push(words.iter().map(|word| word.text.clone()).collect());
+    }
+
+    fn executed(&mut self, name: &str, words: &[Word]) {
+        match name {
+            "cd" | "pushd" => self.moved(words),
+            "eval" => self.eval(words),
+            "trap" => self.trap(words),
+            "find" | "gfind" => self.find(words),
+            "git" => self.git(words),
+            "set" => self.set(words),
+            "read" | "getopts" | "export" | "declare" | "typeset" | "readonly" | "local" | "unset"
+            | "printf" => {
+                self.variables(name, words);
+            }
+            "test" | "[" => self.tested(words),
+            "sed" | "gsed" => self.sed(words),
+            _ if known::CHANGES_MEANING.contains(&name) => self.unsure(),
+            _ if self.is_shell(name) => self.shell(name, words),
+            _ if wrappers::is_known(name) => self.wrapped(name, words),
+            _ if known::RUNNERS.contains(&name) => self.some_runner(words),
+            _ if known::is_interpreter(name) => self.interpreter(words),
+            _ => self.uses(name, words),
+        }
+        self.hosts_of(name, words);
+    }
+
+    /// A program that executes what it is given, in a way that is not known here: what may be meant is noted, for the rules
+    /// that deny.
+    fn some_runner(&mut self, words: &[Word]) {
+        self.unsure();
+        self.uses("", words);
+        self.what_may_be_executed(words);
+    }
+
+    /// Whatever among the words may be a command, or a script, for the rules that deny.
+    pub(super) fn what_may_be_executed(&mut self, words: &[Word]) {
+        let begins = words.iter().enumerate().skip(1).filter(|(_, word)| !word.text.starts_with('-'));
+        for (index, word) in begins.take(3) {
+            match word.literal() {
+                Some(text) if text.contains([' ', ';']) => self.script_of(text),
+                _ => self.run(words[index..].to_vec()),
+            }
+        }
+    }
+
+    /// A program that takes code from its arguments or its standard input, unless it is given a file.
+    fn interpreter(&mut self, words: &[Word]) {
+        let harmless = |word: &Word| {
+            known::HARMLESS_INTERPRETER_OPTIONS.contains(&word.text.as_str()) || !word.text.starts_with('-')
+        };
+        let file = words.iter().skip(1).position(|word| !word.text.starts_with('-'));
+        let before = words.iter().skip(1).take(file.unwrap_or(usize::MAX));
+        let asks_only =
+            words.len() == 2 && matches!(words[1].text.as_str(), "--version" | "-V" | "--help" | "-v");
+        let module = words.get(1).is_some_and(|word| word.text == "-m");
+        if !(asks_only || module || (file.is_some() && before.into_iter().all(harmless))) {
+            self.unsure();
+        }
+        self.uses("", words);
+    }
+
+    /// Options of the shell: some change how words are read.
+    fn set(&mut self, words: &[Word]) {
+        if !words.iter().skip(1).all(|word| known::SET_OPTIONS.contains(&word.text.as_str())) {
+            self.unsure();
+        }
+    }
+
+    /// Variables that are named by words. One with brackets has an expression in them.
+    fn variables(&mut self, name: &str, words: &[Word]) {
+        for (index, word) in words.iter().enumerate().skip(1) {
+            let is_option = word.text.starts_with('-');
+            match name {
+                "printf" if index == 1 && is_option && word.text != "--" => self.unsure(),
+                "printf" => {}
+                "read" if matches!(word.text.as_str(), "-r" | "-s" | "-rs") => {}
+                _ if is_option => self.unsure(),
+                _ => self.assigned(word.text.split('=').next().unwrap_or_default()),
+            }
+        }
+    }
+
+    fn tested(&mut self, words: &[Word]) {
+        let is_odd =
+            |word: &Word| word.text.contains('[') || known::ARITHMETIC_TESTS.contains(&word.text.as_str());
+        if words.iter().skip(1).any(is_odd) {
+            self.unsure();
+        }
+        self.uses("test", words);
+    }
+
+    /// `sed` has commands that execute and write; a script is known if it only prints, deletes or replaces.
+    fn sed(&mut self, words: &[Word]) {
+        let mut operands = words.iter().skip(1).filter(|word| !word.text.starts_with('-'));
+        let options = words.iter().skip(1).filter(|word| word.text.starts_with('-'));
+        let script = operands.next().and_then(Word::literal).is_some_and(known::is_plain_sed);
+        if !script || !options.into_iter().all(|word| known::SED_OPTIONS.contains(&word.text.as_str())) {
+            self.unsure();
+        }
+        let files: Vec<_> = operands.cloned().collect();
+        let in_place = words.iter().any(|word| word.text.starts_with("-i") || word.text.contains("in-place"));
+        let access = if in_place { Access::Any } else { Access::Read };
+        files.iter().for_each(|file| self.places.argument(&file.text, access, true));
+        if !script {
+            self.uses("", words);
+        }
+    }
+
+    /// The paths among the words of a program.
+    pub(super) fn uses(&mut self, name: &str, words: &[Word]) {
+        if words.iter().skip(1).any(|word| known::executes(name, word)) {
+            self.unsure();
+        }
+        let Some(usage) = known::usage(name) else { return };
+        let skip = 1 + usize::from(usage.first_is_pattern && known::begins_with_pattern(words));
+        for word in words.iter().skip(skip).filter(|word| word.known) {
+            self.places.argument(&word.text, usage.access, usage.all_are_paths);
+        }
+    }
+}

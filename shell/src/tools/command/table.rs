@@ -1,0 +1,90 @@
+//! The table of `table.txt`: commands of somebody who wants to get around rules.
+
+use std::collections::BTreeSet;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use hostler_core::prompt::PermissionMode;
+use hostler_core::tools::{Action, BashInput, Rule, Verdict, judge};
+
+use super::inspect;
+use crate::tools::Workspace;
+
+const TABLE: &str = include_str!("table.txt");
+const ALLOWED: &[&str] = &[
+    "bash(git *)",
+    "bash(ls)",
+    "bash(ls *)",
+    "bash(cargo test*)",
+    "bash(echo *)",
+    "bash(cat *)",
+    "bash(cd *)",
+];
+const OTHERWISE_HARMLESS: &[&str] = &["bash(true)", "bash(wait)"];
+const DENIED: &[&str] =
+    &["bash(rm)", "bash(curl)", "bash(git push*)", "path(/etc/**)", "path(.env)", "host(evil.com)"];
+
+fn rules() -> Vec<Rule> {
+    let all = |action, texts: &[&str]| -> Vec<_> {
+        texts.iter().map(|text| Rule::parse(action, text, None).unwrap()).collect()
+    };
+    [all(Action::Allow, ALLOWED), all(Action::Allow, OTHERWISE_HARMLESS), all(Action::Deny, DENIED)].concat()
+}
+
+fn lay(root: &Path) -> std::io::Result<()> {
+    std::fs::create_dir(root.join("sub"))?;
+    for name in ["a", ".env", "git"] {
+        std::fs::write(root.join(name), "")?;
+    }
+    symlink("/etc", root.join("link"))
+}
+
+fn rows() -> Vec<(&'static str, String)> {
+    let is_row = |line: &&str| !line.is_empty() && !line.starts_with(['#', '=']);
+    let letters = [('␤', '\n'), ('␉', '\t'), ('␍', '\r')];
+    let row = |line: &'static str| {
+        let (verdict, command) = line.split_once(' ').unwrap();
+        let command = letters.iter().fold(command.trim_start().to_owned(), |text, (shown, meant)| {
+            text.replace(*shown, &meant.to_string())
+        });
+        (verdict, command)
+    };
+    TABLE.lines().filter(is_row).map(row).collect()
+}
+
+fn verdict(workspace: &Workspace, command: &str, mode: PermissionMode, rules: &[Rule]) -> &'static str {
+    let input =
+        BashInput { command: command.to_owned(), description: None, working_dir: None, timeout: None };
+    match judge("bash", &inspect(workspace, &input), mode, rules) {
+        Verdict::Allow => "allow",
+        Verdict::Ask(_) => "ask",
+        Verdict::Deny(_) => "deny",
+    }
+}
+
+#[test]
+fn no_command_gets_around_the_rules() -> std::io::Result<()> {
+    let directory = tempfile::tempdir()?;
+    lay(directory.path())?;
+    let workspace = Workspace::open(directory.path())?;
+    let rules = rules();
+    let rows = rows();
+    let judged = |(expected, command): &(&'static str, String)| {
+        let found = verdict(&workspace, command, PermissionMode::Interactive, &rules);
+        let in_yolo = verdict(&workspace, command, PermissionMode::Yolo, &rules);
+        let yolo = if found == "deny" { "deny" } else { "allow" };
+        (found != *expected || in_yolo != yolo).then(|| format!("{expected}, not {found}: {command}"))
+    };
+    let wrong: Vec<_> = rows.iter().filter_map(judged).collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn the_table_is_long_and_repeats_nothing() {
+    let rows = rows();
+    let commands: BTreeSet<_> = rows.iter().map(|(_, command)| command).collect();
+    assert_eq!(commands.len(), rows.len());
+    assert!(rows.len() >= 200, "{}", rows.len());
+    assert!(rows.iter().all(|(verdict, _)| ["allow", "ask", "deny"].contains(verdict)));
+}
