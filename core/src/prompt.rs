@@ -63,6 +63,15 @@ pub struct Terms {
     /// Whether a model is asked for a title if the session is new.
     #[serde(default)]
     pub title: bool,
+    /// The model that is asked for small things such as titles, as written; the run's own model if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub small_model: Option<String>,
+    /// What stands in the place of the principles in the system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// What is added to the end of the system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub append_system: Option<String>,
     /// How it meets a turn that is under way.
     #[serde(default)]
     pub delivery: Delivery,
@@ -93,6 +102,9 @@ impl Terms {
             permission: PermissionMode::Headless,
             rules: Vec::new(),
             title: false,
+            small_model: None,
+            system: None,
+            append_system: None,
             delivery: Delivery::Auto,
             max_steps: MAX_STEPS,
             max_wait: MAX_WAIT_HEADLESS,

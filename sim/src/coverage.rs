@@ -121,7 +121,15 @@ impl Coverage {
             Input::Request { command: Command::Cancel { .. }, .. } => 2,
             Input::Request { command: Command::ClearQueue { .. }, .. } => 3,
             // Nobody in the world asks for these yet.
-            Input::Request { command: Command::Answer { .. } | Command::Rename { .. }, .. } => return,
+            Input::Request {
+                command:
+                    Command::Answer { .. }
+                    | Command::Rename { .. }
+                    | Command::Fork { .. }
+                    | Command::Delete { .. },
+                ..
+            }
+            | Input::SessionDeleted { .. } => return,
             Input::SessionHeld { .. } => 4,
             Input::SessionOpened { opened: Opened::Ready(Some(_)), .. } => 5,
             Input::SessionOpened { opened: Opened::Ready(None), .. } => 6,
@@ -291,10 +299,13 @@ fn session_of(input: &Input) -> Option<&SessionId> {
             Command::Cancel { session, .. }
             | Command::ClearQueue { session }
             | Command::Answer { session, .. }
-            | Command::Rename { session, .. } => session,
+            | Command::Rename { session, .. }
+            | Command::Fork { session, .. }
+            | Command::Delete { session } => session,
         }),
         Input::SessionHeld { session, .. }
         | Input::SessionOpened { session, .. }
+        | Input::SessionDeleted { session, .. }
         | Input::Session { session, .. } => Some(session),
         Input::Tick => None,
     }
@@ -311,7 +322,8 @@ mod tests {
         let (machine, mut coverage) = (Workspace::new(Settings::default()), Coverage::default());
         let all = coverage.missing().len();
         let command = Command::ClearQueue { session: SessionId::new("s") };
-        let input = Input::Request { id: hostler_core::ids::RequestId(1), command, taken: None };
+        let input =
+            Input::Request { id: hostler_core::ids::RequestId(1), command, taken: None, source: None };
         coverage.input(&input, &machine, &BTreeSet::new());
         assert_eq!(coverage.count(Phase::Away as usize, 3), 1);
         assert_eq!(coverage.missing().len(), all - 1);

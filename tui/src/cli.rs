@@ -39,12 +39,12 @@ pub(crate) enum Command {
     /// Run one prompt to its end and print the answer.
     #[command(long_about = RUN)]
     Run(Box<RunArgs>),
-    /// List and show the sessions of this directory.
+    /// List, show, rename, fork, delete and export the sessions of this directory.
     Sessions {
         #[command(subcommand)]
         command: Sessions,
     },
-    /// Show how runs ended.
+    /// List runs and show how they ended.
     Runs {
         #[command(subcommand)]
         command: Runs,
@@ -60,6 +60,17 @@ pub(crate) enum Command {
         /// Write the record to a new file with its texts hidden, so that it can be shown to others.
         #[arg(long, value_name = "OUT")]
         export: Option<PathBuf>,
+    },
+    /// Print what makes a shell complete hostler's command line.
+    Completions {
+        /// The shell.
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page of hostler or of one of its commands.
+    Man {
+        /// The command, such as "sessions list".
+        command: Vec<String>,
     },
 }
 
@@ -90,10 +101,56 @@ pub(crate) enum Sessions {
         #[arg(long)]
         json: bool,
     },
+    /// Give a session another title.
+    Rename {
+        /// The session's id or its beginning.
+        id: String,
+        /// The title; words are joined by spaces.
+        #[arg(required = true)]
+        title: Vec<String>,
+    },
+    /// Make a copy of a session, to go on from there and leave the session as it is.
+    Fork {
+        /// The session's id or its beginning.
+        id: String,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Delete a session and its sub-agents, if nothing is under way in it. Flight records keep what processes were fed.
+    Delete {
+        /// The session's id or its beginning.
+        id: String,
+    },
+    /// Print a session as a document.
+    Export {
+        /// The session's id or its beginning.
+        id: String,
+        /// What kind of document.
+        #[arg(long, value_enum, default_value_t = Document::Markdown)]
+        format: Document,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Document {
+    /// For people.
+    Markdown,
+    /// All that is kept, as one JSON object.
+    Json,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Runs {
+    /// List the runs of this directory, the one that was accepted last first.
+    List {
+        /// Print JSON, one object a line.
+        #[arg(long)]
+        json: bool,
+        /// List at most so many.
+        #[arg(long, default_value_t = 50)]
+        limit: u32,
+    },
     /// Show one run: its prompt, and how it ended.
     Show {
         /// The run's id or its beginning.
@@ -126,12 +183,30 @@ pub(crate) struct RunArgs {
     /// The model: anthropic/NAME, gemini/NAME, openai/NAME (chat completions), openai-responses/NAME, rehearsal (a script, no network), or rehearsal:FILE (plays a scenario).
     #[arg(long, short, env = "HOSTLER_MODEL", hide_env = true)]
     pub(crate) model: Option<String>,
+    /// Attach a file: a text, a picture (PNG, JPEG, GIF, WebP) or a PDF; may be given more than once.
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) file: Vec<PathBuf>,
+    /// The model that gives a new session its title; without it the title is the beginning of the prompt.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) small_model: Option<String>,
+    /// Put the text of this file in the place of hostler's own system prompt.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) system: Option<PathBuf>,
+    /// Add this to the end of the system prompt.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) append_system: Option<String>,
     /// Go on with the session whose id begins so.
     #[arg(long, short, value_name = "ID", conflicts_with = "continue_last")]
     pub(crate) session: Option<String>,
     /// Go on with the session that changed last.
     #[arg(long = "continue", short = 'C')]
     pub(crate) continue_last: bool,
+    /// Go on in a copy of the session that --session or --continue names, and leave that as it is.
+    #[arg(long)]
+    pub(crate) fork: bool,
+    /// Keep nothing of the run: no session, no log, no flight record.
+    #[arg(long, conflicts_with_all = ["session", "continue_last"])]
+    pub(crate) ephemeral: bool,
     /// Allow every tool call that no rule denies.
     #[arg(long, short, conflicts_with = "plan")]
     pub(crate) yolo: bool,
@@ -147,6 +222,9 @@ pub(crate) struct RunArgs {
     /// What to print: the answer, one JSON object at the end, or a JSON object a line as it happens.
     #[arg(long, value_enum, default_value_t = FormatArg::Text)]
     pub(crate) format: FormatArg,
+    /// Also write the answer to this file, all of it or nothing.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     /// Print text as it comes even if standard output is not a terminal.
     #[arg(long)]
     pub(crate) live: bool,

@@ -30,15 +30,16 @@ impl Place {
         Ok(Self { dir: workspace_dir(&state.path, &root), root, warning: state.fallback })
     }
 
-    /// Opens it. Must be called inside a tokio runtime.
-    pub(crate) fn open(&self, clock: Clock) -> Result<InProcess, String> {
-        let store = Store::open(&self.dir).map_err(|error| error.to_string())?;
+    /// Opens it; what happens is kept in its state or not at all. Must be called inside a tokio runtime.
+    pub(crate) fn open(&self, clock: Clock, keeps: bool) -> Result<InProcess, String> {
+        let dir = keeps.then(|| self.dir.clone());
+        let store = dir.as_deref().map_or_else(Store::in_memory, Store::open);
+        let store = store.map_err(|error| error.to_string())?;
         // In a directory that was deleted every tool fails by itself, and the model can still answer.
         let tools = tools::Workspace::open(&self.root).unwrap_or_else(|_| tools::Workspace::gone(&self.root));
         let tools = tools.with_outputs(&self.dir);
         let settings = Settings::default();
         let models = Models::new(Endpoints::from_env(), settings.connect);
-        let dir = self.dir.clone();
         driver::open(Setup { dir, store, tools, models, settings, clock })
             .map_err(|error| format!("The program cannot start ({error})."))
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use hostler_core::catalogue;
 use hostler_core::content::{ErrorClass, ErrorInfo};
 use hostler_core::instructions::{Surroundings, system_prompt};
-use hostler_core::model::{ModelRef, Preparation, PrepareError};
+use hostler_core::model::{ModelRef, Preparation, PrepareError, SmallModel};
 use hostler_core::prompt::Terms;
 use hostler_core::rehearsal::Scenario;
 use hostler_core::tools;
@@ -20,7 +20,15 @@ use super::rehearsal::Rehearsal;
 pub(super) const REHEARSAL: &str = "rehearsal";
 
 pub(super) fn prepare(models: &Models, terms: &Terms, root: &Path) -> Result<Preparation, PrepareError> {
-    let model = choose(models, terms)?;
+    let model = choose(models, terms.model.as_deref())?;
+    let small = match terms.small_model.as_deref() {
+        Some(name) => {
+            let model = choose(models, Some(name))?;
+            let prices = catalogue::lookup(&model.provider, &model.model).unwrap_or_default().prices;
+            Some(Box::new(SmallModel { model, prices }))
+        }
+        None => None,
+    };
     let surroundings = Surroundings {
         directory: root.display().to_string(),
         platform: std::env::consts::OS.to_owned(),
@@ -29,16 +37,17 @@ pub(super) fn prepare(models: &Models, terms: &Terms, root: &Path) -> Result<Pre
     let info = catalogue::lookup(&model.provider, &model.model).unwrap_or_default();
     Ok(Preparation {
         model,
-        system: system_prompt(&surroundings),
+        system: system_prompt(&surroundings, terms),
         tools: tools::specs(),
         context_window: info.context,
         prices: info.prices.map(Box::new),
         notices: Vec::new(),
+        small,
     })
 }
 
-fn choose(models: &Models, terms: &Terms) -> Result<ModelRef, PrepareError> {
-    let Some(name) = &terms.model else { return Err(no_model(models)) };
+fn choose(models: &Models, name: Option<&str>) -> Result<ModelRef, PrepareError> {
+    let Some(name) = name else { return Err(no_model(models)) };
     if name == REHEARSAL {
         models.rehearse("", Rehearsal::Tour);
         return Ok(ModelRef { provider: REHEARSAL.to_owned(), model: String::new() });
@@ -111,8 +120,7 @@ mod tests {
     fn choice(variables: &[&str], model: Option<&str>) -> Result<String, String> {
         let find = |name: &str| variables.contains(&name).then(|| "set".to_owned());
         let models = Models::new(Endpoints::from_variables(find), 1_000);
-        let terms = Terms { model: model.map(str::to_owned), ..Terms::headless() };
-        let chosen = choose(&models, &terms);
+        let chosen = choose(&models, model);
         chosen.map(|model| model.to_string()).map_err(|error| format!("{:?}: {}", error.class, error.message))
     }
 

@@ -124,8 +124,15 @@ impl Reference {
                 self.tell(process, session, |story, fates| story.hear(now, input, fates));
             }
             Input::Tick => self.tick(process, now),
-            Input::Request { command: Command::Answer { .. } | Command::Rename { .. }, .. } => {}
-            Input::SessionHeld { .. } => {}
+            Input::Request {
+                command:
+                    Command::Answer { .. }
+                    | Command::Rename { .. }
+                    | Command::Fork { .. }
+                    | Command::Delete { .. },
+                ..
+            } => {}
+            Input::SessionHeld { .. } | Input::SessionDeleted { .. } => {}
         }
     }
 
@@ -295,7 +302,7 @@ mod tests {
         let Command::Submit { session, .. } = &command else { panic!("not a submission") };
         let session = session.id().clone();
         let opened = Input::SessionOpened { session, opened: Opened::Ready(None), children: Vec::new() };
-        let request = Input::Request { id: RequestId(1), command, taken: None };
+        let request = Input::Request { id: RequestId(1), command, taken: None, source: None };
         let mut out = Effects::new();
         assert_eq!(reference.input(0, now, &request, &[]), Ok(()));
         machine.handle(now, request, &mut out);

@@ -66,6 +66,8 @@ impl World {
         let options = Options {
             prompt,
             session: Which::New(session.id().clone()),
+            fork: None,
+            keeps: false,
             format: Format::Jsonl,
             live: false,
             terminal: false,
@@ -178,7 +180,7 @@ impl World {
                     }
                 }
                 Effect::Out(line) => self.check_line(number, &line),
-                Effect::Err(_) => {}
+                Effect::Keep(_) | Effect::Err(_) => {}
                 Effect::Exit(code) => self.exit_run(number, code),
             }
         }

@@ -86,6 +86,7 @@ pub(super) fn preparation(prompt: PromptId, roll: &mut Roll, options: &Options) 
         context_window: (options.window > 0).then_some(options.window),
         prices: None,
         notices: Vec::new(),
+        small: None,
     };
     let error = ErrorInfo::new(ErrorClass::NoProvider, "There is no provider.");
     let result = Box::new(if failed { Err(error) } else { Ok(found) });

@@ -3,9 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod cancel;
+mod commands;
 mod crash;
 mod denied;
 mod faults;
+mod files;
 mod input;
 mod limits;
 mod models;

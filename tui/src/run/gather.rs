@@ -7,7 +7,7 @@ use hostler_core::client::{Gathered, Input};
 use hostler_shell::rules;
 use tokio::sync::oneshot;
 
-use super::prompt;
+use super::{attach, keep, prompt};
 use crate::cli::RunArgs;
 use crate::place::Place;
 
@@ -49,8 +49,11 @@ fn gather(args: &RunArgs, state: Option<PathBuf>) -> Result<Gathered, String> {
         // Without a place for state the run ends before rules matter.
         None => Vec::new(),
     };
+    args.output.as_deref().map_or(Ok(()), keep::check)?;
+    let attachments = args.file.iter().map(|path| attach::file(path)).collect::<Result<_, _>>()?;
+    let system = args.system.as_deref().map(|path| attach::text(path, "--system")).transpose()?;
     let (text, warning) = prompt::gather(&args.prompt, args.stdin);
-    Ok(Gathered { text, rules, warning })
+    Ok(Gathered { text, attachments, rules, system, warning })
 }
 
 /// What is permitted for always. A file that cannot be read may forbid something, so nothing is done without it.

@@ -1,6 +1,8 @@
 //! `hostler run`: ties the decisions of `client::Headless` to signals, standard input and output, and the door.
 
+mod attach;
 mod gather;
+mod keep;
 mod options;
 mod output;
 mod prompt;
@@ -20,7 +22,8 @@ use hostler_shell::door::{Door, DoorError, InProcess, Subscription};
 use crate::cli::RunArgs;
 use crate::failure::Failure;
 use crate::place::Place;
-use output::Output;
+use keep::Keeping;
+use output::{Lost, Output};
 use replies::Replies;
 use signals::Signals;
 
@@ -47,6 +50,10 @@ struct Run {
     machine: Headless,
     clock: Clock,
     place: Result<Place, String>,
+    /// Whether what happens is kept.
+    keeps: bool,
+    /// The file that the answer goes to, and what becomes of that.
+    keeping: Keeping,
     signals: Signals,
     output: Output,
     queue: VecDeque<String>,
@@ -69,7 +76,9 @@ impl Run {
         let clock = Clock::start();
         let place = Place::here();
         let cwd = place.as_ref().map(|place| place.root.display().to_string()).unwrap_or_default();
-        let warning = place.as_ref().ok().and_then(|place| place.warning.clone());
+        // Where nothing is kept it does not matter where it would be.
+        let warned = place.as_ref().ok().filter(|_| !args.ephemeral);
+        let warning = warned.and_then(|place| place.warning.clone());
         let options = options::options(args, cwd, warning)?;
         let signals = Signals::watch()
             .map_err(|error| Failure::error(format!("Signals cannot be watched ({error}).")))?;
@@ -77,6 +86,8 @@ impl Run {
             machine: Headless::new(options, clock.now()),
             clock,
             place,
+            keeps: !args.ephemeral,
+            keeping: Keeping::new(args.output.clone()),
             signals,
             output: Output::start(std::io::stdout()),
             queue: VecDeque::new(),
@@ -97,12 +108,13 @@ impl Run {
             let woken = tokio::select! {
                 biased;
                 signal = self.signals.next() => Woken::Input(Input::Signal(signal)),
-                () = self.output.closed() => Woken::Input(Input::OutputClosed),
+                lost = self.output.lost() => Woken::Input(input_of(lost)),
                 () = wait(&self.clock, self.machine.deadline()) => Woken::Input(Input::Tick),
                 () = room, if !self.queue.is_empty() => Woken::Written,
                 () = room_for_errors, if !self.told.is_empty() => Woken::Written,
                 reply = self.replies.next() => answered(reply),
                 input = gathering.ready() => Woken::Input(input),
+                kept = self.keeping.done() => Woken::Input(Input::Kept(kept)),
                 event = next(&mut self.events), if self.queue.len() < QUEUED => match event {
                     Ok(event) => Woken::Input(Input::Event(Box::new((*event).clone()))),
                     Err(error) => unavailable(&error),
@@ -123,6 +135,7 @@ impl Run {
         for effect in effects {
             match effect {
                 Effect::Request(request) => self.request(*request).await,
+                Effect::Keep(text) => self.keeping.start(text),
                 Effect::Out(text) => self.queue.push_back(text),
                 Effect::Err(text) => self.told.push_back(text),
                 Effect::Exit(code) => self.code = Some(code),
@@ -151,7 +164,7 @@ impl Run {
 
     async fn open(&mut self) -> Result<(), String> {
         let place = self.place.as_ref().map_err(Clone::clone)?;
-        let door = place.open(self.clock)?;
+        let door = place.open(self.clock, self.keeps)?;
         self.events = Some(door.subscribe(None).await.map_err(|error| error.to_string())?);
         self.door = Some(door);
         Ok(())
@@ -166,7 +179,7 @@ impl Run {
                 biased;
                 signal = self.signals.next() => Err(signal),
                 // A reader that takes nothing is not waited for; whether it is gone is not known then.
-                () = until_then(until) => Ok(true),
+                () = until_then(until) => Ok(None),
                 said = say_rest(output, queue) => Ok(said),
             };
             match woken {
@@ -174,8 +187,8 @@ impl Run {
                 Err(signal) => self.feed(Input::Signal(signal)).await,
             }
         };
-        if !said {
-            self.feed(Input::OutputClosed).await;
+        if let Some(lost) = said {
+            self.feed(input_of(lost)).await;
         }
         self.close().await;
         self.code.unwrap_or(1)
@@ -208,8 +221,15 @@ fn hand_over(queue: &mut VecDeque<String>, output: &Output) {
     }
 }
 
-/// Writes what is left; says whether all of it is written.
-async fn say_rest(output: &mut Output, queue: &mut VecDeque<String>) -> bool {
+fn input_of(lost: Lost) -> Input {
+    match lost {
+        Lost::Closed => Input::OutputClosed,
+        Lost::Failed(why) => Input::OutputFailed(why),
+    }
+}
+
+/// Writes what is left; says why if it cannot be.
+async fn say_rest(output: &mut Output, queue: &mut VecDeque<String>) -> Option<Lost> {
     while !queue.is_empty() {
         output.ready().await;
         hand_over(queue, output);

@@ -25,7 +25,9 @@ pub(super) fn options(args: &RunArgs, cwd: String, warning: Option<String>) -> R
     let terminal = std::io::stdout().is_terminal();
     Ok(Options {
         prompt,
-        session: session(args),
+        session: session(args)?,
+        fork: args.fork.then(|| SessionId::new(id())),
+        keeps: args.output.is_some(),
         format: match args.format {
             FormatArg::Text => Format::Text,
             FormatArg::Json => Format::Json,
@@ -42,11 +44,14 @@ pub(super) fn options(args: &RunArgs, cwd: String, warning: Option<String>) -> R
     })
 }
 
-fn session(args: &RunArgs) -> Which {
+fn session(args: &RunArgs) -> Result<Which, Failure> {
     match (&args.session, args.continue_last) {
-        (Some(prefix), _) => Which::Prefix(prefix.clone()),
-        (None, true) => Which::Latest(SessionId::new(id())),
-        (None, false) => Which::New(SessionId::new(id())),
+        (Some(prefix), _) => Ok(Which::Prefix(prefix.clone())),
+        (None, true) => Ok(Which::Latest(SessionId::new(id()))),
+        (None, false) if args.fork => {
+            Err(Failure::usage("There is nothing to fork; name a session with --session, or add --continue."))
+        }
+        (None, false) => Ok(Which::New(SessionId::new(id()))),
     }
 }
 
@@ -59,6 +64,10 @@ fn terms(args: &RunArgs) -> Result<Terms, Failure> {
         max_steps: args.max_steps.unwrap_or(usual.max_steps),
         max_wait: args.max_wait.unwrap_or(usual.max_wait),
         max_cost: args.max_cost,
+        // A title of a model's making costs something, so it is made only if somebody asks for it.
+        title: args.small_model.is_some(),
+        small_model: args.small_model.clone(),
+        append_system: args.append_system.clone(),
         ..usual
     })
 }

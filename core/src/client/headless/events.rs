@@ -89,7 +89,10 @@ impl Headless {
                 self.turn = Some(*turn);
                 self.summing_up = false;
             }
-            record if self.turn.is_some() => self.of_turn(at, id, record, out),
+            record if self.turn.is_some() => {
+                self.count(record);
+                self.of_turn(at, id, record, out);
+            }
             _ => {}
         }
     }
@@ -153,6 +156,26 @@ impl Headless {
                 self.line(at, "step.finished", &finished, cursor, out);
                 self.live.end_step();
             }
+            _ => {}
+        }
+    }
+
+    /// Counts what the run uses, for an end of it that no record tells of.
+    fn count(&mut self, record: &Record) {
+        let used = &mut self.used;
+        match record {
+            Record::StepStarted { .. } => used.steps += 1,
+            Record::AttemptStarted { .. } => used.attempts += 1,
+            Record::AttemptFailed { usage, cost, .. } | Record::SubAgentFinished { usage, cost, .. } => {
+                used.usage.add(usage);
+                used.add_cost(*cost);
+            }
+            Record::StepFinished { usage, cost, context, .. } => {
+                used.usage.add(usage);
+                used.add_cost(*cost);
+                used.context = *context;
+            }
+            Record::ToolCallFinished { outcome, .. } => used.tools.count(outcome.status),
             _ => {}
         }
     }

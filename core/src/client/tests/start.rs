@@ -11,8 +11,8 @@ use crate::record::{Reason, Record, ReturnReason, RunStatus, Totals};
 use crate::rig::words;
 use crate::time::Timestamp;
 
-fn found(id: &str) -> Input {
-    let info = SessionInfo {
+pub(super) fn info(id: &str) -> SessionInfo {
+    SessionInfo {
         id: SessionId::new(id),
         title: "t".into(),
         parent: None,
@@ -23,8 +23,11 @@ fn found(id: &str) -> Input {
         model: None,
         totals: Totals::default(),
         activity: Activity::Idle,
-    };
-    Input::Reply(Box::new(Reply::Session(info)))
+    }
+}
+
+fn found(id: &str) -> Input {
+    Input::Reply(Box::new(Reply::Session(info(id))))
 }
 
 fn refused(kind: RefusalKind) -> Input {

@@ -13,7 +13,7 @@ fn costing(most: u64) -> Rig {
     let asked = prompt("p", "Do it.");
     let terms = Terms { max_cost: Some(most), ..asked.terms.clone() };
     rig.submit(Prompt { terms, ..asked });
-    let prices = Some(Prices { input: 1_000_000, ..Prices::default() });
+    let prices = Some(Box::new(Prices { input: 1_000_000, ..Prices::default() }));
     rig.prepared_with("p", Ok(Preparation { prices, ..words::preparation() }));
     rig
 }

@@ -211,7 +211,7 @@ fn after_a_crash_sub_agents_end_first_and_what_they_used_counts() {
 #[test]
 fn a_sub_agent_may_cost_what_is_left_of_what_its_run_may() {
     let mut rig = Rig::new();
-    let prices = Some(Prices { input: 1_000_000, ..Prices::default() });
+    let prices = Some(Box::new(Prices { input: 1_000_000, ..Prices::default() }));
     let mut asked = prompt("p", "Do it.");
     asked.terms.max_cost = Some(100);
     rig.submit(asked);
