@@ -61,6 +61,12 @@ pub(crate) enum Command {
         #[arg(long, value_name = "OUT")]
         export: Option<PathBuf>,
     },
+    /// Print the JSON Schema of what hostler prints.
+    Schema {
+        /// Of what.
+        #[arg(value_enum)]
+        what: SchemaOf,
+    },
     /// Print what makes a shell complete hostler's command line.
     Completions {
         /// The shell.
@@ -81,6 +87,12 @@ decided; replaying that names the first batch that is decided differently, or sa
 With --export, what people, models and tools wrote (prompts, answers, paths, arguments, output, messages of errors) is \
 replaced by placeholders: the same one for the same text, as long as the text. Names of tools, models and sessions, ids, \
 numbers and the shape of JSON stay, and so does what was decided: the new record replays like the old one.";
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum SchemaOf {
+    /// A line of `hostler run --format jsonl`.
+    Run,
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Sessions {
@@ -165,7 +177,7 @@ const RUN: &str = "\
 Run one prompt to its end and print the answer.
 
 The answer goes to standard output and everything else to standard error. Reading, listing and searching inside the \
-current directory needs no permission; everything else is denied unless --allow or --yolo allows it, because nobody can be
+current directory needs no permission; everything else is denied unless --allow or --yolo allows it, because nobody can be \
 asked. What was permitted for always in this directory holds as well.
 
 Exit codes: 0 the answer is complete; 1 something failed; 2 bad usage or unknown session or model; 3 no provider or \
@@ -299,6 +311,29 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// The help of a command and of all below it.
+    fn help(command: &mut clap::Command, text: &mut String) {
+        let name = command.get_bin_name().unwrap_or("hostler").to_owned();
+        *text += &format!("==== {name}\n\n{}\n", command.render_long_help());
+        command.get_subcommands_mut().for_each(|below| help(below, text));
+    }
+
+    /// With HOSTLER_RENEW set, `cargo test -p hostler --lib help` writes the file anew.
+    #[test]
+    #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    fn the_help_is_as_it_was_looked_at() {
+        let file = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/help.txt"));
+        let mut command = Cli::command().term_width(100);
+        command.build();
+        let mut text = String::new();
+        help(&mut command, &mut text);
+        if std::env::var_os("HOSTLER_RENEW").is_some() {
+            std::fs::write(file, &text).unwrap();
+        }
+        let seen = std::fs::read_to_string(file).unwrap();
+        assert!(text == seen, "the help has changed; look at it with HOSTLER_RENEW=1 and git diff");
     }
 
     #[test]

@@ -37,6 +37,7 @@ pub fn main() -> ExitCode {
         cli::Command::Replay { file, at: Some(number), .. } => commands::replay::at(&file, number),
         cli::Command::Replay { file, export: Some(to), .. } => commands::replay::export(&file, &to),
         cli::Command::Replay { file, .. } => commands::replay::replay(&file),
+        cli::Command::Schema { what } => commands::schema::schema(what),
         cli::Command::Completions { shell } => commands::completions::completions(shell),
         cli::Command::Man { command } => commands::man::man(&command),
     };

@@ -138,3 +138,17 @@ fn shells_and_manuals_are_served() {
     assert!(out(&home, &["man", "sessions", "list"]).contains("the one that changed last first"));
     home.hostler(["man", "nothing"]).finish().expect_code(2);
 }
+
+#[test]
+fn the_schema_of_a_runs_lines_is_printed() {
+    let schema: Value = serde_json::from_str(&out(&home(), &["schema", "run"])).unwrap();
+    assert!(schema["$defs"]["run.finished"]["properties"]["exit_code"].is_object());
+}
+
+#[test]
+fn arguments_are_not_obeyed_by_a_terminal() {
+    let wrong = home().hostler(["run", "--no\u{1b}[2Jsuch\u{202e}option"]).finish().expect_code(2);
+    assert!(!wrong.err.contains(['\u{1b}', '\u{202e}']) && wrong.err.contains("\\u{1b}[2J"), "{}", wrong.err);
+    let unknown = home().hostler(["sessions", "show", "a\nb\u{2028}"]).finish().expect_code(2);
+    assert!(unknown.err.lines().count() == 1 && !unknown.err.contains('\u{2028}'), "{}", unknown.err);
+}

@@ -5,6 +5,7 @@ pub(crate) mod export;
 pub(crate) mod man;
 pub(crate) mod replay;
 pub(crate) mod runs;
+pub(crate) mod schema;
 pub(crate) mod sessions;
 
 use std::io::Write;
