@@ -6,6 +6,7 @@ mod cancel;
 mod commands;
 mod crash;
 mod denied;
+mod disk;
 mod faults;
 mod files;
 mod input;
