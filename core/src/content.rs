@@ -31,6 +31,16 @@ pub enum MessageBody {
     Summary(String),
 }
 
+impl MessageBody {
+    /// Whether it is an answer of that turn.
+    pub fn is_answer_of(&self, turn: TurnId) -> bool {
+        match self {
+            MessageBody::Assistant(answer) => answer.step.turn == turn,
+            MessageBody::User(_) | MessageBody::Summary(_) => false,
+        }
+    }
+}
+
 /// A prompt as it stands in the history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UserMessage {
@@ -78,6 +88,17 @@ pub enum Block {
     Reasoning(Reasoning),
     /// A tool that it calls.
     Call(ToolCall),
+}
+
+impl Block {
+    /// The same without what its provider has sealed.
+    pub fn unsealed(&self) -> Self {
+        match self.clone() {
+            Block::Text(text) => Block::Text(text),
+            Block::Reasoning(reasoning) => Block::Reasoning(Reasoning { opaque: None, ..reasoning }),
+            Block::Call(call) => Block::Call(ToolCall { opaque: None, ..call }),
+        }
+    }
 }
 
 /// A stretch of reasoning, with whatever its provider wants back word for word.
@@ -147,6 +168,11 @@ impl ToolOutcome {
     /// An outcome of nothing but text.
     pub fn text(status: ToolStatus, text: impl Into<String>) -> Self {
         Self { status, text: text.into(), metadata: None, media: Vec::new() }
+    }
+
+    /// The outcome of a call that was cancelled before it was started.
+    pub fn never_started() -> Self {
+        Self::text(ToolStatus::Cancelled, "The user cancelled this before it was started; nothing was done.")
     }
 }
 
@@ -272,6 +298,15 @@ impl AssistantMessage {
         self.blocks.iter_mut().find_map(|block| match block {
             Block::Call(call) if call.id == id => Some(call),
             Block::Call(_) | Block::Text(_) | Block::Reasoning(_) => None,
+        })
+    }
+
+    /// Whether its provider has sealed some of it.
+    pub fn is_sealed(&self) -> bool {
+        self.blocks.iter().any(|block| match block {
+            Block::Text(_) => false,
+            Block::Reasoning(reasoning) => reasoning.opaque.is_some(),
+            Block::Call(call) => call.opaque.is_some(),
         })
     }
 

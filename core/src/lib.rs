@@ -17,6 +17,7 @@ extern crate self as hostler_core;
 
 pub mod catalogue;
 pub mod client;
+pub mod config;
 pub mod content;
 pub mod digest;
 pub mod flight;
@@ -25,6 +26,7 @@ pub mod ids;
 pub mod instructions;
 pub mod machine;
 pub mod model;
+pub mod outage;
 pub mod prompt;
 pub mod protocol;
 pub mod provider;

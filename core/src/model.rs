@@ -248,6 +248,9 @@ pub struct Preparation {
     /// The model for small things such as titles; the same one if none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub small: Option<Box<SmallModel>>,
+    /// Whether its credentials can be had anew if they are refused, such as a token that has run out.
+    #[serde(default)]
+    pub renewable: bool,
 }
 
 /// A model for small things.

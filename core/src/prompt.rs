@@ -82,6 +82,10 @@ pub struct Terms {
     /// What its run may cost, sub-agents and failed attempts included, in micro-dollars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_cost: Option<u64>,
+    /// Whether whoever submits it stays for more: a conversation that has become too long is then summed up as soon as
+    /// the run is over, and not when the next prompt waits for that.
+    #[serde(default)]
+    pub stays: bool,
 }
 
 /// How many steps a turn may have unless its prompt says otherwise.
@@ -109,6 +113,7 @@ impl Terms {
             max_steps: MAX_STEPS,
             max_wait: MAX_WAIT_HEADLESS,
             max_cost: None,
+            stays: false,
         }
     }
 }

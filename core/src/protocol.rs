@@ -16,8 +16,8 @@ use crate::ids::{CallId, ClientId, MessageId, PromptId, RunId, SessionId};
 use crate::machine::Entry;
 use crate::model::ModelRef;
 use crate::prompt::Prompt;
-use crate::record::{CancelScope, Parent, Reason, RunFinished, Totals};
-use crate::session::Asked;
+use crate::record::{CancelScope, Parent, Reason, RunFinished, RunStatus, Totals};
+use crate::session::{Asked, ClosedPrompt};
 use crate::time::Timestamp;
 
 /// What a client asks for.
@@ -199,6 +199,9 @@ pub enum Reply {
         run: RunId,
         /// Its place in the order of acceptance.
         sequence: u64,
+        /// How its run has ended, if it was submitted before and is over: no event of it is to be waited for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ended: Option<Ended>,
     },
     /// The cancel was decided; these runs it covers.
     Cancelled {
@@ -236,6 +239,22 @@ pub enum Reply {
     Runs(Vec<RunInfo>),
     /// Nothing was done.
     Refused(Refusal),
+}
+
+/// How a run has ended, in short; [`Query::FindRun`] tells all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// How.
+    pub status: RunStatus,
+    /// Why.
+    pub reason: Reason,
+}
+
+impl Ended {
+    /// The end of a prompt that has ended.
+    pub fn of(closed: &ClosedPrompt) -> Self {
+        Self { status: closed.status, reason: closed.reason }
+    }
 }
 
 /// Why nothing was done.

@@ -105,7 +105,8 @@ pub enum Record {
         /// The message that the prompt became.
         message: MessageId,
     },
-    /// The conversation has become too long for the model: a turn that sums it up began, for the same run.
+    /// The conversation has become too long for the model: a turn that sums it up began, for the run that is under way,
+    /// or for none.
     SummaryStarted {
         /// The turn.
         turn: TurnId,
@@ -133,6 +134,9 @@ pub enum Record {
         message: MessageId,
         /// Its text, in which the request is quoted.
         text: String,
+        /// Whether the conversation is too long even so.
+        #[serde(default)]
+        crowded: bool,
     },
     /// A step began: the message that the model's answer will fill.
     StepStarted {
@@ -182,6 +186,9 @@ pub enum Record {
         /// Whether it failed because the conversation is too long for the model.
         #[serde(default)]
         too_long: bool,
+        /// Whether it failed because the provider does not know its own seals any more; they are not sent again.
+        #[serde(default)]
+        seals: bool,
         /// After how many milliseconds the next attempt is made; none if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_after: Option<u64>,
@@ -287,6 +294,9 @@ pub enum Record {
         cost: Option<u64>,
         /// How many tokens the conversation had after it.
         context: u64,
+        /// Whether that is an estimate, because the provider said nothing about it.
+        #[serde(default)]
+        estimated: bool,
     },
     /// A cancel was accepted: nothing that it covers starts any more.
     CancelAccepted {
@@ -303,6 +313,9 @@ pub enum Record {
         turn: TurnId,
         /// How it ended.
         outcome: TurnOutcome,
+        /// What it used, if it belonged to no run.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        totals: Option<Totals>,
     },
     /// A run is over. Each run has exactly one of these.
     RunFinished(RunFinished),
@@ -495,6 +508,11 @@ impl Record {
         )
     }
 
+    /// Whether nothing is under way in its session behind it, so that it is a good time to save the session's state.
+    pub fn is_rest(&self) -> bool {
+        matches!(self, Record::TurnFinished { .. })
+    }
+
     /// How safe its commit must be. Acceptance is promised across the network only by a server.
     pub fn strength(&self, serving: bool) -> Strength {
         match self {
@@ -523,6 +541,11 @@ impl Record {
     /// The name of its type, as it stands in the log.
     pub fn kind(&self) -> &'static str {
         KINDS[self.kind_index()]
+    }
+
+    /// The names of all types.
+    pub fn kinds() -> impl Iterator<Item = &'static str> {
+        KINDS.into_iter()
     }
 
     fn kind_index(&self) -> usize {

@@ -50,6 +50,10 @@ pub enum Deadline {
     Retry,
     /// A model has not thought of a title.
     Title,
+    /// What a tool call would touch has not been found out.
+    Inspect,
+    /// A tool has not ended by its own limit: it is stopped, and then given up.
+    Tool,
     /// A cancelled tool has not ended and is given up.
     Settle,
     /// A whole `hostler run` has used up its time.

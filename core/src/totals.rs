@@ -9,8 +9,11 @@ use crate::content::{ToolStatus, Usage};
 pub struct Totals {
     /// Tokens, failed attempts included.
     pub usage: Usage,
-    /// How many tokens the conversation had at the end.
+    /// How many tokens the conversation had at the end. What is billed is in `usage`.
     pub context: u64,
+    /// Whether that is an estimate, because the provider said nothing about it.
+    #[serde(default)]
+    pub estimated: bool,
     /// Micro-dollars; none if no price is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<u64>,
@@ -40,7 +43,7 @@ impl Totals {
     pub fn add(&mut self, later: &Totals) {
         self.usage.add(&later.usage);
         if later.context > 0 {
-            self.context = later.context;
+            (self.context, self.estimated) = (later.context, later.estimated);
         }
         self.add_cost(later.cost);
         self.steps = self.steps.saturating_add(later.steps);

@@ -3,7 +3,9 @@
 //!
 //! Start with [`driver`]; clients come in through [`door`].
 
+mod aside;
 pub mod clock;
+pub mod config;
 pub mod door;
 pub mod driver;
 pub mod models;

@@ -50,9 +50,13 @@ pub fn run_seed(seed: u64, events: u64, watch: Watch) -> Outcome {
 
 /// Runs a plan.
 pub fn run_plan(seed: u64, options: Options, plan: Plan, watch: Watch) -> Outcome {
+    run_world(World::new(seed, options, plan, watch))
+}
+
+/// Runs a world to its end.
+pub fn run_world(mut world: World) -> Outcome {
     listen_to_panics();
     marks::take();
-    let mut world = World::new(seed, options, plan, watch);
     let panicked = catch_unwind(AssertUnwindSafe(|| world.run())).is_err();
     let failure = if panicked { Some(panic(world.events)) } else { world.failure.take() };
     Outcome {
@@ -108,6 +112,8 @@ pub struct Order {
     pub time: Option<Duration>,
     /// Whether it goes on after a failure.
     pub all: bool,
+    /// Every how-manieth record the costly oracles look closely; never if 0.
+    pub closely: u64,
 }
 
 /// What a campaign has found.
@@ -160,7 +166,8 @@ pub fn run(order: Order) -> Report {
                     if nth >= order.seeds {
                         return;
                     }
-                    let outcome = run_seed(order.from + nth, order.events, MANY);
+                    let watch = Watch { closely: order.closely, ..MANY };
+                    let outcome = run_seed(order.from + nth, order.events, watch);
                     if outcome.failure.is_some() && !order.all {
                         stop.store(true, Ordering::Relaxed);
                     }

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use hostler_core::content::Finish;
 use hostler_core::ids::SessionId;
-use hostler_core::machine::{Entry, Machine};
+use hostler_core::machine::Entry;
 use hostler_core::model::ModelEvent;
 use hostler_core::protocol::Command;
 use hostler_core::record::{CancelScope, Record};
 use hostler_core::session::{Durable, Input as SessionInput, Purpose};
-use hostler_core::time::Deadline;
+use hostler_core::time::{Deadline, Timestamp};
 use hostler_core::workspace::{Input, Opened, Workspace};
 
 /// How far a session is.
@@ -38,7 +38,7 @@ pub const PHASES: [&str; 8] =
     ["away", "preparing", "asking", "streaming", "pausing", "tools", "settling", "summing"];
 
 /// The names of the kinds of input, in order.
-pub const KINDS: [&str; 26] = [
+pub const KINDS: [&str; 28] = [
     "submit",
     "cancel session",
     "cancel run",
@@ -64,7 +64,9 @@ pub const KINDS: [&str; 26] = [
     "tick idle",
     "tick retry",
     "tick settle",
-    "tick other",
+    "answer to ask",
+    "tick inspect",
+    "tick tool",
 ];
 
 /// How often each kind of input met each phase.
@@ -114,36 +116,30 @@ impl Coverage {
     }
 
     /// An input is about to be handled.
-    pub fn input(&mut self, input: &Input, machine: &Workspace, open: &BTreeSet<SessionId>) {
-        let kind = match input {
-            Input::Request { command: Command::Submit { .. }, .. } => 0,
-            Input::Request { command: Command::Cancel { scope: CancelScope::Session, .. }, .. } => 1,
-            Input::Request { command: Command::Cancel { .. }, .. } => 2,
-            Input::Request { command: Command::ClearQueue { .. }, .. } => 3,
-            // Nobody in the world asks for these yet.
-            Input::Request {
-                command:
-                    Command::Answer { .. }
-                    | Command::Rename { .. }
-                    | Command::Fork { .. }
-                    | Command::Delete { .. },
-                ..
-            }
-            | Input::SessionDeleted { .. } => return,
-            Input::SessionHeld { .. } => 4,
-            Input::SessionOpened { opened: Opened::Ready(Some(_)), .. } => 5,
-            Input::SessionOpened { opened: Opened::Ready(None), .. } => 6,
-            Input::SessionOpened { opened: Opened::Failed(_), .. } => 7,
-            Input::Session { input, .. } => kind_of(input),
-            Input::Tick => tick(machine),
+    pub fn input(&mut self, now: Timestamp, input: &Input, machine: &Workspace, open: &BTreeSet<SessionId>) {
+        let Some(session) = session_of(input) else {
+            open.iter().for_each(|session| self.tick(now, machine, session));
+            return;
         };
-        let sessions: Vec<_> = match session_of(input) {
-            Some(session) => vec![session.clone()],
-            None => open.iter().cloned().collect(),
+        self.counts[self.phase(machine, session) as usize][kind_of(input)] += 1;
+    }
+
+    /// Time has passed; that matters to the sessions of which a deadline has.
+    fn tick(&mut self, now: Timestamp, machine: &Workspace, session: &SessionId) {
+        let Some((_, deadline)) = machine.deadline_of(session).filter(|(at, _)| *at <= now) else { return };
+        let kind = match deadline {
+            Deadline::Flush => 18,
+            Deadline::Prepare => 19,
+            Deadline::Connect => 20,
+            Deadline::FirstEvent => 21,
+            Deadline::Idle => 22,
+            Deadline::Retry => 23,
+            Deadline::Settle => 24,
+            Deadline::Inspect => 26,
+            Deadline::Tool => 27,
+            Deadline::Title | Deadline::Run | Deadline::Exit => return,
         };
-        for session in sessions {
-            self.counts[self.phase(machine, &session) as usize][kind] += 1;
-        }
+        self.counts[self.phase(machine, session) as usize][kind] += 1;
     }
 
     /// Records were decided.
@@ -184,6 +180,20 @@ impl Coverage {
         table
     }
 
+    /// What has met although it is said that it cannot.
+    pub fn refuted(&self) -> Vec<String> {
+        let mut refuted = Vec::new();
+        for (phase, phase_name) in PHASES.iter().enumerate() {
+            for (kind, kind_name) in KINDS.iter().enumerate() {
+                let met = self.counts[phase][kind] > 0;
+                if met && IMPOSSIBLE.iter().any(|cell| cell.covers(phase, kind)) {
+                    refuted.push(format!("{kind_name} while {phase_name}"));
+                }
+            }
+        }
+        refuted
+    }
+
     /// What has never met although it can.
     pub fn missing(&self) -> Vec<String> {
         let mut missing = Vec::new();
@@ -214,6 +224,16 @@ impl Impossible {
 
 const IMPOSSIBLE: &[Impossible] = &[
     Impossible {
+        phases: &[0, 1, 2, 3, 4, 5, 6, 7],
+        kinds: &[26],
+        why: "a call is looked at in no time here, so that nobody waits for that for long",
+    },
+    Impossible {
+        phases: &[0, 1, 2, 3, 4, 6, 7],
+        kinds: &[27],
+        why: "only running tools have a limit, and those of a cancelled turn have one together",
+    },
+    Impossible {
         phases: &[1, 2, 3, 4, 5, 6, 7],
         kinds: &[5, 6, 7],
         why: "a session that is open in a process is not opened there once more: its lock is not free",
@@ -224,8 +244,14 @@ const IMPOSSIBLE: &[Impossible] = &[
         why: "who has a session is told only to whoever waits for it, and that is over once it is open",
     },
     Impossible {
+        phases: &[0, 1, 2, 3, 4, 6, 7],
+        kinds: &[15],
+        why: "a call is looked at in no time: the driver hands over what it found before anything else, so that the tools of \
+              that very answer are still awaited",
+    },
+    Impossible {
         phases: &[0],
-        kinds: &[18, 19, 20, 21, 22, 23, 24, 25],
+        kinds: &[18, 19, 20, 21, 22, 23, 24],
         why: "a session that is not open has no deadline",
     },
     Impossible {
@@ -235,8 +261,8 @@ const IMPOSSIBLE: &[Impossible] = &[
     },
     Impossible {
         phases: &[2],
-        kinds: &[18, 22, 23, 24],
-        why: "nothing has been streamed, no attempt has failed, and nothing was cancelled",
+        kinds: &[18, 23, 24],
+        why: "the first words are recorded at once, no attempt has failed since the last one began, and nothing was cancelled",
     },
     Impossible {
         phases: &[3],
@@ -246,49 +272,95 @@ const IMPOSSIBLE: &[Impossible] = &[
     Impossible {
         phases: &[4],
         kinds: &[18, 20, 21, 22, 24],
-        why: "during the wait before a retry nothing is awaited of the provider",
+        why: "during the wait before a retry nothing is awaited of the provider, and nothing was cancelled",
     },
     Impossible {
         phases: &[5],
         kinds: &[18, 20, 21, 22, 23, 24],
         why: "the answer is complete, and tools have no deadline until they are cancelled",
     },
-    Impossible { phases: &[6], kinds: &[18, 20, 21, 22, 23], why: "a cancel ends the answer at once" },
-    Impossible { phases: &[7], kinds: &[24], why: "a cancelled summary has no tools to wait for" },
-    Impossible { phases: &[0, 1, 2, 3, 4, 5, 6, 7], kinds: &[25], why: "these deadlines belong to a client" },
+    Impossible {
+        phases: &[6],
+        kinds: &[18, 20, 21, 22, 23],
+        why: "a cancel ends the answer at once, and no other attempt is made",
+    },
+    Impossible {
+        phases: &[7],
+        kinds: &[24],
+        why: "a cancelled summary has no tools to wait for, and is over at once",
+    },
 ];
 
-fn kind_of(input: &SessionInput) -> usize {
+/// What an input is called in the matrix; nothing if time has passed.
+pub fn name_of(input: &Input) -> &'static str {
+    match input {
+        Input::Tick => "",
+        other => KINDS[kind_of(other)],
+    }
+}
+
+/// What a request is called in the matrix.
+pub fn name_of_command(command: &Command) -> &'static str {
+    KINDS[kind_of_command(command)]
+}
+
+fn kind_of_command(command: &Command) -> usize {
+    match command {
+        Command::Submit { .. } => 0,
+        Command::Cancel { scope: CancelScope::Session, .. } => 1,
+        Command::Cancel { scope: CancelScope::Run(_), .. } => 2,
+        Command::ClearQueue { .. } => 3,
+        Command::Answer { .. } => 25,
+        // Names are given by nobody here: a title is data that no decision depends on.
+        Command::Rename { .. } => 3,
+        // Nobody here makes a session from another one, or has one forgotten.
+        Command::Fork { .. } | Command::Delete { .. } => 3,
+    }
+}
+
+/// The kind of an input that concerns a session from outside.
+fn kind_of(input: &Input) -> usize {
+    match input {
+        Input::Request { command, .. } => kind_of_command(command),
+        Input::SessionHeld { .. } => 4,
+        Input::SessionOpened { opened: Opened::Ready(Some(_)), .. } => 5,
+        Input::SessionOpened { opened: Opened::Ready(None), .. } => 6,
+        Input::SessionOpened { opened: Opened::Failed(_), .. } => 7,
+        Input::Session { input, .. } => kind_of_outcome(input),
+        // Counted with the deadline that has passed; and nothing is forgotten here.
+        Input::Tick | Input::SessionDeleted { .. } => 18,
+    }
+}
+
+fn kind_of_outcome(input: &SessionInput) -> usize {
     match input {
         SessionInput::Prepared { result, .. } if result.is_ok() => 8,
         SessionInput::Prepared { .. } => 9,
         SessionInput::Model { event, .. } => match event {
             ModelEvent::Connected => 10,
+            ModelEvent::Text { .. }
+            | ModelEvent::Reasoning { .. }
+            | ModelEvent::Opaque { .. }
+            | ModelEvent::Call { .. }
+            | ModelEvent::Input { .. } => 11,
             ModelEvent::Usage(_) => 12,
             ModelEvent::Finished(_) => 13,
             ModelEvent::Failed(_) => 14,
-            _ => 11,
         },
         SessionInput::Inspected { .. } => 15,
         SessionInput::ToolOutput { .. } => 16,
         SessionInput::ToolFinished { .. } => 17,
+        // These are what the workspace makes of requests, of a lock and of time; nothing outside says them.
         SessionInput::Submit { .. } => 0,
-        SessionInput::Cancel { .. } => 1,
+        SessionInput::Cancel { scope: CancelScope::Session, .. } => 1,
+        SessionInput::Cancel { scope: CancelScope::Run(_), .. } => 2,
         SessionInput::ClearQueue { .. } => 3,
-        _ => 25,
-    }
-}
-
-fn tick(machine: &Workspace) -> usize {
-    match machine.deadline() {
-        Some((_, Deadline::Flush)) => 18,
-        Some((_, Deadline::Prepare)) => 19,
-        Some((_, Deadline::Connect)) => 20,
-        Some((_, Deadline::FirstEvent)) => 21,
-        Some((_, Deadline::Idle)) => 22,
-        Some((_, Deadline::Retry)) => 23,
-        Some((_, Deadline::Settle)) => 24,
-        _ => 25,
+        SessionInput::Opened => 5,
+        SessionInput::Answer { .. } => 25,
+        SessionInput::Rename { .. }
+        | SessionInput::Fork { .. }
+        | SessionInput::Title { .. }
+        | SessionInput::Tick => 18,
     }
 }
 
@@ -324,7 +396,7 @@ mod tests {
         let command = Command::ClearQueue { session: SessionId::new("s") };
         let input =
             Input::Request { id: hostler_core::ids::RequestId(1), command, taken: None, source: None };
-        coverage.input(&input, &machine, &BTreeSet::new());
+        coverage.input(Timestamp::default(), &input, &machine, &BTreeSet::new());
         assert_eq!(coverage.count(Phase::Away as usize, 3), 1);
         assert_eq!(coverage.missing().len(), all - 1);
         assert!(coverage.table().contains("MISSING"));

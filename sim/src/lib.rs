@@ -3,7 +3,8 @@
 //!
 //! [`options`] says what a seed is like, [`plan`] what is done, [`world`] how it goes, [`oracles`] what must hold, and
 //! [`mod@reference`] what should become of every prompt. [`campaign`] runs many seeds, [`shrink`] makes a failure small, and
-//! [`explore`] tries every order of a few things instead of some orders of many.
+//! [`explore`] tries every order of a few things instead of some orders of many, and a [`script`] is one order, told step
+//! by step.
 
 pub mod campaign;
 pub mod canon;
@@ -15,9 +16,12 @@ pub mod failure;
 pub mod marks;
 pub mod options;
 pub mod oracles;
+pub mod order;
 pub mod plan;
 pub mod reference;
 pub mod repro;
+pub mod script;
 pub mod shared;
 pub mod shrink;
+pub mod timeline;
 pub mod world;

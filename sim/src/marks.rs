@@ -71,9 +71,23 @@ pub const MARKS: &[&str] = &[
     "refused while the disk was bad",
     "log could not be read",
     "person came back",
+    "clock went back",
+    "turn ended by repetition",
+    "tool outlived its turn and spoke",
     "quiet with something broken",
     "prompt after the storm answered",
     "prompt after the storm refused",
+    "permission answered",
+    "permission answered too late",
+    "permission withdrawn",
+    "permission asked for a sub-agent",
+    "permission given by an earlier grant",
+    "turn ended by a person's no",
+    "sub-agent done",
+    "sub-agent failed",
+    "sub-agent stopped",
+    "sub-agent interrupted by a crash",
+    "list of what is to be done changed",
 ];
 
 /// The number of a mark, found while compiling.

@@ -110,6 +110,8 @@ options! {
     signals,
     /// How often a prompt comes from a `hostler run`.
     headless,
+    /// How often a process that starts finds its clock put back.
+    clock_back,
     /// How often people who were refused or left without an answer submit again.
     come_back,
     /// Slow to connect or to begin.
@@ -134,6 +136,8 @@ options! {
     provider_finish,
     /// Says nothing of its usage.
     usage_missing,
+    /// Makes the same call over and over.
+    provider_circle,
     /// Calls a tool that there is not.
     call_unknown,
     /// Calls a tool with arguments that do not fit.
@@ -146,6 +150,8 @@ options! {
     tool_hang,
     /// Does not listen to a cancel.
     tool_deaf,
+    /// Takes seconds, and says something now and then.
+    tool_long,
     /// Takes its time to end after a cancel.
     tool_slow,
     /// Says much.
@@ -173,6 +179,8 @@ options! {
     planted,
     /// Whether answers are as short as they can be: 0 no, 1 yes, 2 also if they fill the conversation.
     short,
+    /// Whether a script says what happens, and asks of requests afterwards.
+    staged,
     /// What stays broken for ever at the end: 0 nothing, 1 provider, 2 tools, 3 disk, 4 preparing.
     broken,
     /// After how many events the faults stop.
@@ -201,7 +209,7 @@ impl Options {
             processes: roll.pick(&[1, 2, 2]),
             serving: roll.below(2),
             sessions: roll.pick(&[1, 1, 2, 3]),
-            actions: roll.between(3, 40),
+            actions: roll.between(3, 40) * roll.pick(&[1, 4, 8, 24]),
             span: roll.pick(&[500, 5_000, 60_000, 600_000]),
             aimed: roll.pick(&[0, 300, 700, 900]),
             batch: roll.pick(&[1, 2, 5, 256]),
@@ -243,11 +251,17 @@ impl Options {
         self.senseless = roll.pick(&[0, 0, 0, 60]);
         self.suspends = roll.pick(&[0, 0, 60]);
         self.signals = roll.pick(&[0, 0, 100, 250]);
-        self.headless = roll.pick(&[0, 300, 800]);
+        // Each run takes in everything that happens in its process, so that many of them leave room for little else.
+        self.headless = roll.pick(&[0, 300, 800]) / if self.actions > 40 { 8 } else { 1 };
+        self.clock_back = roll.pick(&[0, 0, 500]);
         self.come_back = roll.pick(&[0, 500, 1000]);
     }
 
     fn providers(&mut self, roll: &mut Roll) {
+        self.provider_circle = if roll.chance(60) { 950 } else { 0 };
+        if self.provider_circle > 0 {
+            self.steps = 16;
+        }
         self.provider_slow = often(roll);
         self.provider_stall = often(roll);
         self.provider_cut = often(roll);
@@ -268,6 +282,7 @@ impl Options {
         self.tool_error = often(roll);
         self.tool_hang = often(roll);
         self.tool_deaf = often(roll);
+        self.tool_long = often(roll);
         self.tool_slow = often(roll);
         self.tool_flood = often(roll) / 2;
         self.tool_silent = often(roll);
@@ -291,6 +306,9 @@ impl Options {
             first_event: self.first_event,
             idle: self.idle,
             title: Settings::default().title,
+            // Drawn with others of their kind.
+            inspect: self.prepare,
+            overtime: self.settle,
             settle: self.settle,
             backoff: self.backoff,
             attempts: self.attempts as u32,
@@ -305,7 +323,7 @@ impl Options {
     pub fn healed(&self) -> Self {
         let mut healed = self.clone();
         for (name, _) in self.list() {
-            let fault = ["provider_", "tool_", "prepare_", "disk_", "call_", "usage_"];
+            let fault = ["provider_", "tool_", "prepare_", "disk_", "call_", "usage_", "clock_"];
             if fault.iter().any(|prefix| name.starts_with(prefix)) || name == "come_back" {
                 healed.set(name, 0);
             }

@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use crate::campaign::{Outcome, run_plan};
+use crate::campaign::{Outcome, run_plan, run_world};
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::plan::{Plan, generate, read_action, write_action};
-use crate::world::Watch;
+use crate::world::{Swap, Watch, World};
 
 /// The first line of such a file.
 const HEAD: &str = "hostler-sim repro 1";
@@ -33,6 +33,13 @@ impl Repro {
     /// Runs it.
     pub fn run(&self, watch: Watch) -> Outcome {
         run_plan(self.seed, self.options.clone(), self.plan.clone(), watch)
+    }
+
+    /// Runs it with one event postponed.
+    pub fn run_swapped(&self, watch: Watch, swap: Swap) -> Outcome {
+        let mut world = World::new(self.seed, self.options.clone(), self.plan.clone(), watch);
+        world.swap(swap);
+        run_world(world)
     }
 
     /// The file. What went wrong stands in comments.

@@ -1,11 +1,13 @@
 //! Makes a failure small: fewer actions, fewer faults, rounder times, the same failure. Only the plan and the options
 //! change, never the way in which they are run.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::campaign::MANY;
 use crate::failure::Failure;
-use crate::plan::{Action, Aim};
+use crate::order::{self, Pair};
+use crate::plan::{Action, Aim, Submit, What};
 use crate::repro::Repro;
 use crate::world::Watch;
 
@@ -17,7 +19,24 @@ pub struct Shrunk {
     pub failure: Failure,
     /// How many runs that took.
     pub runs: u64,
+    /// The two events whose order decides, if there are such.
+    pub pair: Option<Pair>,
 }
+
+/// The process, the session and the prompt that an action is about.
+fn entities(what: &What) -> [Option<u64>; 3] {
+    match *what {
+        What::Submit(submit) => [Some(submit.process), Some(submit.session), Some(submit.prompt)],
+        What::Cancel { process, session, prompt } => [Some(process), Some(session), prompt],
+        What::Clear { process, session } => [Some(process), Some(session), None],
+        What::Signal { prompt, .. } => [None, None, Some(prompt)],
+        What::Kill { process, .. } | What::Suspend { process, .. } => [Some(process), None, None],
+        What::Power { .. } | What::Outage { .. } => [None, None, None],
+    }
+}
+
+/// How many seeds are tried for each action that is taken out.
+const LUCK: u64 = 12;
 
 struct Search {
     best: Repro,
@@ -33,18 +52,26 @@ const CLOSE: Watch = Watch { closely: 1, ..MANY };
 pub fn shrink(repro: &Repro, time: Duration) -> Option<Shrunk> {
     let outcome = repro.run(CLOSE);
     let failure = outcome.failure?;
-    let mut search = Search { best: repro.clone(), failure, runs: 1, until: Instant::now() + time };
+    // A fifth of the time is left for the question whose order decides.
+    let (until, end) = (Instant::now() + time / 5 * 4, Instant::now() + time);
+    let mut search = Search { best: repro.clone(), failure, runs: 1, until };
     search.cut(outcome.time);
     loop {
         let size = search.size();
+        search.drop_entities();
         search.drop_actions();
+        search.make_certain();
+        search.drop_with_other_luck();
+        search.drop_pairs();
         search.simplify_options();
         search.simplify_actions();
+        search.simplify_submissions();
         if search.size() == size || search.is_late() {
             break;
         }
     }
-    Some(Shrunk { repro: search.best, failure: search.failure, runs: search.runs })
+    let pair = order::decisive(&search.best, &search.failure, end);
+    Some(Shrunk { repro: search.best, failure: search.failure, runs: search.runs, pair })
 }
 
 impl Search {
@@ -87,6 +114,18 @@ impl Search {
         self.keep(self.with_actions(before));
     }
 
+    /// Takes out all that concerns one process, one session or one prompt.
+    fn drop_entities(&mut self) {
+        for entity in 0..=2 {
+            let of = |action: &Action| entities(&action.what)[entity];
+            let all: BTreeSet<_> = self.best.plan.actions.iter().filter_map(of).collect();
+            for one in all {
+                let others = self.best.plan.actions.iter().filter(|action| of(action) != Some(one));
+                self.keep(self.with_actions(others.cloned().collect()));
+            }
+        }
+    }
+
     /// Takes out halves, quarters and so on, down to single actions.
     fn drop_actions(&mut self) {
         let mut size = self.best.plan.actions.len().div_ceil(2);
@@ -101,6 +140,49 @@ impl Search {
                 }
             }
             size = if size == 1 { 0 } else { size.div_ceil(2) };
+        }
+    }
+
+    /// What happens at times happens always: then it does not take many tries.
+    fn make_certain(&mut self) {
+        for (name, value) in self.best.options.list() {
+            let faults = ["provider_", "tool_", "prepare_", "disk_", "call_", "usage_"];
+            if faults.iter().any(|fault| name.starts_with(fault)) && value > 0 && value < 1_000 {
+                let mut candidate = self.best.clone();
+                candidate.options.set(name, 1_000);
+                self.keep(candidate);
+            }
+        }
+    }
+
+    /// Takes out single actions, each with some other seeds too: what is left may only need another draw.
+    fn drop_with_other_luck(&mut self) {
+        let mut at = 0;
+        while at < self.best.plan.actions.len() && !self.is_late() {
+            let mut candidate = self.best.clone();
+            candidate.plan.actions.remove(at);
+            let dropped = (0..LUCK).any(|luck| {
+                candidate.seed = self.best.seed.wrapping_add(luck);
+                self.keep(candidate.clone())
+            });
+            at += usize::from(!dropped);
+        }
+    }
+
+    /// Takes out two actions at once: neither can go if one undoes the other.
+    fn drop_pairs(&mut self) {
+        let mut pair = (0, 1);
+        while pair.0 + 1 < self.best.plan.actions.len() && !self.is_late() {
+            let mut actions = self.best.plan.actions.clone();
+            if pair.1 >= actions.len() {
+                pair = (pair.0 + 1, pair.0 + 2);
+                continue;
+            }
+            actions.remove(pair.1);
+            actions.remove(pair.0);
+            if !self.keep(self.with_actions(actions)) {
+                pair.1 += 1;
+            }
         }
     }
 
@@ -123,12 +205,35 @@ impl Search {
     }
 
     fn simplify_actions(&mut self) {
+        let mut candidate = self.best.clone();
+        candidate.plan.actions.iter_mut().for_each(|action| action.aim = Aim::None);
+        self.keep(candidate);
         for at in 0..self.best.plan.actions.len() {
             self.change(at, |action| action.aim = Aim::None);
             for round in [1_000_000, 100_000, 10_000, 1_000, 100, 10] {
                 self.change(at, |action| action.at = action.at / round * round);
             }
         }
+    }
+
+    /// Prompts are submitted in the plainest way that still fails.
+    fn simplify_submissions(&mut self) {
+        for at in 0..self.best.plan.actions.len() {
+            self.change_submission(at, |submit| submit.headless = false);
+            self.change_submission(at, |submit| submit.run = false);
+            self.change_submission(at, |submit| submit.yolo = true);
+            self.change_submission(at, |submit| (submit.delivery, submit.flaw) = (0, 0));
+            self.change_submission(at, |submit| submit.wait = 60_000);
+            self.change_submission(at, |submit| submit.steps = 1);
+        }
+    }
+
+    fn change_submission(&mut self, at: usize, change: impl FnOnce(&mut Submit)) {
+        self.change(at, |action| {
+            if let What::Submit(submit) = &mut action.what {
+                change(submit);
+            }
+        });
     }
 
     fn change(&mut self, at: usize, change: impl FnOnce(&mut Action)) {

@@ -13,11 +13,17 @@ use hostler_sim::world::Watch;
 use hostler_sim::world::double;
 use hostler_sim::world::trace::Level;
 
+/// How many seeds are run; `HOSTLER_SIM_SEEDS` asks for others.
+fn seeds() -> u64 {
+    std::env::var("HOSTLER_SIM_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(400)
+}
+
 #[test]
 fn the_first_seeds_are_clean() {
-    let report = run(Order { from: 1, seeds: 400, jobs: 2, events: 600, time: None, all: false });
+    let seeds = seeds();
+    let report = run(Order { from: 1, seeds, jobs: 2, events: 600, time: None, all: false, closely: 16 });
     assert_eq!(report.failure, None);
-    assert_eq!(report.seeds, 400);
+    assert_eq!(report.seeds, seeds);
     assert!(report.marks.count() > 40, "never: {:?}", report.marks.missing());
 }
 
@@ -86,5 +92,7 @@ fn a_planted_fault_is_found_and_made_small() {
         let left = &shrunk.repro.plan.actions;
         assert!(left.len() <= 12 && left.len() < repro.plan.actions.len(), "{left:?}");
         assert!(shrunk.repro.run(MANY).failure.is_some());
+        let pair = shrunk.pair.expect("the order of two events decides");
+        assert!(pair.events.0 > 0 && pair.first != pair.second, "{pair:?}");
     }
 }

@@ -8,6 +8,12 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[derive(Debug, Parser)]
 #[command(name = "hostler", version, about, long_about = LONG, after_help = EXAMPLES, subcommand_required = true, arg_required_else_help = true)]
 pub(crate) struct Cli {
+    /// Work in that directory.
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// Keep sessions and what is trusted in that directory.
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
+    pub(crate) data_dir: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -31,7 +37,9 @@ Environment:
   GEMINI_BASE_URL      another server that speaks Gemini's protocol
   OPENAI_API_KEY       the key for openai/... and openai-responses/... models
   OPENAI_BASE_URL      another server that speaks as they do, such as http://127.0.0.1:11434/v1
+  OPENROUTER_API_KEY   the key for openrouter/... models; likewise DEEPSEEK, GROQ, MISTRAL and XAI
   HOSTLER_MODEL        the model to use when --model is not given
+  XDG_CONFIG_HOME      where your configuration is (default: ~/.config), under hostler/
   XDG_STATE_HOME       where sessions are kept (default: ~/.local/state), under hostler/";
 
 #[derive(Debug, Subcommand)]
@@ -49,6 +57,36 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Runs,
     },
+    /// Show what is configured and by whom, and change it.
+    #[command(long_about = CONFIG)]
+    Config {
+        #[command(subcommand)]
+        command: Config,
+    },
+    /// Print the JSON Schema of the configuration or of what hostler prints.
+    Schema {
+        /// Of what.
+        #[arg(value_enum)]
+        what: SchemaOf,
+    },
+    /// Let this project's own configuration count in full.
+    #[command(long_about = TRUST)]
+    Trust(TrustArgs),
+    /// List models: what they can do and cost, and which can be asked.
+    Models(ModelsArgs),
+    /// Print where configuration and sessions are.
+    Dirs {
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Check that hostler can do its work here.
+    #[command(long_about = DOCTOR)]
+    Doctor {
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
     /// Feed a flight record to the decisions again and compare.
     #[command(long_about = REPLAY)]
     Replay {
@@ -60,12 +98,6 @@ pub(crate) enum Command {
         /// Write the record to a new file with its texts hidden, so that it can be shown to others.
         #[arg(long, value_name = "OUT")]
         export: Option<PathBuf>,
-    },
-    /// Print the JSON Schema of what hostler prints.
-    Schema {
-        /// Of what.
-        #[arg(value_enum)]
-        what: SchemaOf,
     },
     /// Print what makes a shell complete hostler's command line.
     Completions {
@@ -88,11 +120,84 @@ With --export, what people, models and tools wrote (prompts, answers, paths, arg
 replaced by placeholders: the same one for the same text, as long as the text. Names of tools, models and sessions, ids, \
 numbers and the shape of JSON stay, and so does what was decided: the new record replays like the old one.";
 
+const CONFIG: &str = "\
+Show what is configured and by whom, and change it.
+
+From the weakest to the strongest: the defaults; your own file, config.json or config.jsonc in ~/.config/hostler; the \
+project's file, .hostler/config.json, the nearest from the current directory up to the root of its repository; the \
+environment; the command line. Files are JSON with comments. `hostler schema config` describes all keys.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Show what holds.
+    Show {
+        /// Show also who said it.
+        #[arg(long)]
+        origin: bool,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Set a key in your own file; comments and layout stay.
+    Set {
+        /// The key, such as model, limits.max_steps or providers.openai.base_url.
+        key: String,
+        /// Its value: a text, or JSON.
+        value: String,
+        /// Set it in the project's file.
+        #[arg(long)]
+        project: bool,
+    },
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SchemaOf {
+    /// The configuration.
+    Config,
     /// A line of `hostler run --format jsonl`.
     Run,
 }
+
+const TRUST: &str = "\
+Let this project's own configuration count in full.
+
+A project's file comes with the project, so whoever wrote that wrote this. Until you trust its directory it can add \
+rules that forbid something and set lower limits. It cannot choose the model, say where providers are, give keys or \
+commands that print them, allow tools, or name files to be read.
+
+Trust is for one directory, not for those below it. Without DIR it is the one whose configuration counts here.";
+
+#[derive(Args, Debug)]
+pub(crate) struct TrustArgs {
+    /// The directory that has the project's .hostler.
+    pub(crate) dir: Option<PathBuf>,
+    /// Trust it no longer.
+    #[arg(long)]
+    pub(crate) revoke: bool,
+    /// List what is trusted.
+    #[arg(long, conflicts_with_all = ["dir", "revoke"])]
+    pub(crate) list: bool,
+    /// Print one JSON object.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ModelsArgs {
+    /// Only those whose PROVIDER/NAME contains that.
+    pub(crate) filter: Option<String>,
+    /// Also those of providers that are not configured.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Print JSON, one object a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const DOCTOR: &str = "\
+Check that hostler can do its work here: that the configuration can be used, that a provider is configured and answers, \
+that sessions can be written, and that the log of this directory is sound. Configured providers are asked for the list of \
+their models, which costs nothing. Exits with 1 if something is wrong.";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Sessions {
@@ -192,7 +297,7 @@ pub(crate) struct RunArgs {
     /// Read the prompt from standard input to its end.
     #[arg(long)]
     pub(crate) stdin: bool,
-    /// The model: anthropic/NAME, gemini/NAME, openai/NAME (chat completions), openai-responses/NAME, rehearsal (a script, no network), or rehearsal:FILE (plays a scenario).
+    /// The model: PROVIDER/NAME such as openai/gpt-5 (`hostler models --all` lists them), rehearsal (a script, no network), or rehearsal:FILE (plays a scenario).
     #[arg(long, short, env = "HOSTLER_MODEL", hide_env = true)]
     pub(crate) model: Option<String>,
     /// Attach a file: a text, a picture (PNG, JPEG, GIF, WebP) or a PDF; may be given more than once.

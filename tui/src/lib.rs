@@ -30,14 +30,22 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
+    if let Err(message) = place::go(cli.cwd.as_deref(), cli.data_dir.as_deref()) {
+        return Failure::usage(message).report();
+    }
     let ended = match cli.command {
         cli::Command::Run(args) => run::run(*args),
         cli::Command::Sessions { command } => commands::sessions::sessions(&command),
         cli::Command::Runs { command } => commands::runs::runs(&command),
+        cli::Command::Config { command } => commands::config::config(&command),
+        cli::Command::Schema { what } => commands::schema::schema(what),
+        cli::Command::Trust(args) => commands::trust::trust(&args),
+        cli::Command::Models(args) => commands::models::models(&args),
+        cli::Command::Dirs { json } => commands::dirs::dirs(json),
+        cli::Command::Doctor { json } => commands::doctor::doctor(json),
         cli::Command::Replay { file, at: Some(number), .. } => commands::replay::at(&file, number),
         cli::Command::Replay { file, export: Some(to), .. } => commands::replay::export(&file, &to),
         cli::Command::Replay { file, .. } => commands::replay::replay(&file),
-        cli::Command::Schema { what } => commands::schema::schema(what),
         cli::Command::Completions { shell } => commands::completions::completions(shell),
         cli::Command::Man { command } => commands::man::man(&command),
     };

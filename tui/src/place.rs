@@ -1,21 +1,44 @@
 //! Where this process works and where its state lies.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
+use hostler_core::config::Config;
 use hostler_core::session::Settings;
 use hostler_shell::clock::Clock;
+use hostler_shell::config::{self, Loaded, Places};
 use hostler_shell::door::InProcess;
 use hostler_shell::driver::{self, Setup};
-use hostler_shell::models::{Endpoints, Models};
+use hostler_shell::models::Models;
 use hostler_shell::store::Store;
 use hostler_shell::store::place::{Env, state_root, workspace_dir};
 use hostler_shell::tools;
+
+/// The directory for state that the command line names. It is said once, before anything looks, like the environment.
+static DATA_DIR: OnceLock<PathBuf> = OnceLock::new();
+
+/// Goes where the command line says: to another working directory, and to another one for state. Paths on the command line
+/// are seen from where the program was started.
+pub(crate) fn go(cwd: Option<&Path>, data_dir: Option<&Path>) -> Result<(), String> {
+    if let Some(dir) = data_dir {
+        let dir = std::path::absolute(dir)
+            .map_err(|error| format!("The data directory cannot be used ({error})."))?;
+        // Nobody has said another one before.
+        let _ = DATA_DIR.set(dir);
+    }
+    let Some(cwd) = cwd else { return Ok(()) };
+    std::env::set_current_dir(cwd).map_err(|error| {
+        format!("{} cannot be worked in ({error}); name a directory that exists.", cwd.display())
+    })
+}
 
 /// A workspace that can be opened.
 #[derive(Debug)]
 pub(crate) struct Place {
     /// The directory that it is, links resolved.
     pub(crate) root: PathBuf,
+    /// The directory that all state of the user is in.
+    pub(crate) state: PathBuf,
     /// The directory of its state.
     pub(crate) dir: PathBuf,
     /// Why the state is not where it usually is.
@@ -26,12 +49,24 @@ impl Place {
     /// The workspace of the current directory.
     pub(crate) fn here() -> Result<Self, String> {
         let root = current_dir()?;
-        let state = state_root(&Env::of_process()).map_err(|error| error.to_string())?;
-        Ok(Self { dir: workspace_dir(&state.path, &root), root, warning: state.fallback })
+        let env = Env { data_dir: DATA_DIR.get().cloned(), ..Env::of_process() };
+        let state = state_root(&env).map_err(|error| error.to_string())?;
+        Ok(Self { dir: workspace_dir(&state.path, &root), root, state: state.path, warning: state.fallback })
     }
 
-    /// Opens it; what happens is kept in its state or not at all. Must be called inside a tokio runtime.
-    pub(crate) fn open(&self, clock: Clock, keeps: bool) -> Result<InProcess, String> {
+    /// Where its configuration is looked for.
+    pub(crate) fn places(&self) -> Places {
+        Places::of_process(&self.root, &self.state)
+    }
+
+    /// What is configured for it; else the mistakes, a line each.
+    pub(crate) fn configuration(&self) -> Result<Loaded, String> {
+        config::load(&self.places(), |name| std::env::var(name).ok()).map_err(|error| error.to_string())
+    }
+
+    /// Opens it, to be worked in as it is configured; what happens is kept in its state or not at all. Must be called inside
+    /// a tokio runtime.
+    pub(crate) fn open(&self, clock: Clock, config: Arc<Config>, keeps: bool) -> Result<InProcess, String> {
         let dir = keeps.then(|| self.dir.clone());
         let store = dir.as_deref().map_or_else(Store::in_memory, Store::open);
         let store = store.map_err(|error| error.to_string())?;
@@ -39,7 +74,7 @@ impl Place {
         let tools = tools::Workspace::open(&self.root).unwrap_or_else(|_| tools::Workspace::gone(&self.root));
         let tools = tools.with_outputs(&self.dir);
         let settings = Settings::default();
-        let models = Models::new(Endpoints::from_env(), settings.connect);
+        let models = Models::new(config, self.places().user, settings.connect);
         driver::open(Setup { dir, store, tools, models, settings, clock })
             .map_err(|error| format!("The program cannot start ({error})."))
     }

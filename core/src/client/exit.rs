@@ -8,19 +8,73 @@ pub fn exit_code(status: RunStatus, reason: Reason) -> u8 {
         RunStatus::Ok => 0,
         RunStatus::Limit => 4,
         RunStatus::Denied => 5,
-        RunStatus::Error => match reason {
-            Reason::Usage | Reason::UnknownModel => 2,
-            Reason::NoProvider | Reason::Credentials => 3,
-            Reason::ServerLost => 6,
-            _ => 1,
-        },
-        RunStatus::Cancelled => match reason {
-            Reason::Sighup => 129,
-            Reason::Sigint => 130,
-            Reason::OutputClosed => 141,
-            Reason::Sigterm => 143,
-            _ => 7,
-        },
+        RunStatus::Error => error_code(reason),
+        RunStatus::Cancelled => cancelled_code(reason),
+    }
+}
+
+/// A run that failed. The reasons of other ends say no more than that.
+fn error_code(reason: Reason) -> u8 {
+    match reason {
+        Reason::Usage | Reason::UnknownModel => 2,
+        Reason::NoProvider | Reason::Credentials => 3,
+        Reason::ServerLost => 6,
+        Reason::Provider
+        | Reason::Refusal
+        | Reason::Storage
+        | Reason::Internal
+        | Reason::Interrupted
+        | Reason::ToolError
+        | Reason::Schema => 1,
+        Reason::Completed
+        | Reason::OutputLimit
+        | Reason::MaxSteps
+        | Reason::MaxCost
+        | Reason::Timeout
+        | Reason::MaxWait
+        | Reason::Repetition
+        | Reason::Context
+        | Reason::Denied
+        | Reason::Returned
+        | Reason::Client
+        | Reason::Shutdown
+        | Reason::User
+        | Reason::Sighup
+        | Reason::Sigint
+        | Reason::Sigterm
+        | Reason::OutputClosed => 1,
+    }
+}
+
+/// A run that somebody stopped: by a signal, or some other way.
+fn cancelled_code(reason: Reason) -> u8 {
+    match reason {
+        Reason::Sighup => 129,
+        Reason::Sigint => 130,
+        Reason::OutputClosed => 141,
+        Reason::Sigterm => 143,
+        Reason::Client | Reason::Shutdown | Reason::User | Reason::Returned => 7,
+        Reason::Completed
+        | Reason::Provider
+        | Reason::Refusal
+        | Reason::Storage
+        | Reason::Internal
+        | Reason::Interrupted
+        | Reason::ToolError
+        | Reason::Schema
+        | Reason::Usage
+        | Reason::UnknownModel
+        | Reason::NoProvider
+        | Reason::Credentials
+        | Reason::OutputLimit
+        | Reason::MaxSteps
+        | Reason::MaxCost
+        | Reason::Timeout
+        | Reason::MaxWait
+        | Reason::Repetition
+        | Reason::Context
+        | Reason::Denied
+        | Reason::ServerLost => 7,
     }
 }
 

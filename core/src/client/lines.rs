@@ -119,6 +119,7 @@ pub(super) struct StepFinished<'a> {
     pub(super) step: StepId,
     pub(super) usage: &'a Usage,
     pub(super) context_tokens: u64,
+    pub(super) context_estimated: bool,
     pub(super) cost_usd: Option<f64>,
 }
 
@@ -183,6 +184,7 @@ pub(super) struct RunFinished<'a> {
     pub(super) message_id: Option<MessageId>,
     pub(super) usage: &'a Usage,
     pub(super) context_tokens: u64,
+    pub(super) context_estimated: bool,
     pub(super) cost_usd: Option<f64>,
     pub(super) steps: u32,
     pub(super) attempts: u32,

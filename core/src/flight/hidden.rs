@@ -39,6 +39,10 @@ enum Rule {
     Json,
     /// It is a tool's schema: what it lists stays.
     Schema,
+    /// It is a path and its names are hidden.
+    Path,
+    /// It is a pattern of paths and its names are hidden.
+    Pattern,
     /// It is hidden except for phrases that decide something.
     Error,
     /// It is the digest of something that is hidden.
@@ -59,8 +63,13 @@ fn rule(siblings: &Map<String, Value>, key: &str) -> Rule {
         "whole" | "results" => Rule::Digest,
         "message" if has("kind") => Rule::Error,
         "code" => Rule::Error,
-        "session" | "id" | "prompt" | "run" | "Run" | "client" | "provider_id" | "provider" => Rule::Keep,
-        "name" => Rule::Name,
+        "session" | "id" | "prompt" | "run" | "Run" | "runs" | "client" | "provider_id" | "provider" => {
+            Rule::Keep
+        }
+        "name" | "tool" => Rule::Name,
+        "path" if has("inside") => Rule::Path,
+        "root" if has("complete") => Rule::Path,
+        "pattern" if has("access") => Rule::Pattern,
         "model" => Rule::Model,
         _ => Rule::Text,
     }
@@ -148,6 +157,8 @@ fn replaced(rule: Rule, text: &str, pairs: bool, placeholders: &mut Placeholders
             placeholders.words.append(&mut json_text::words(text));
             json_text::hide(text, placeholders)
         }
+        Rule::Path => placeholders.hide_path(text),
+        Rule::Pattern => placeholders.hide_pattern(text),
         Rule::Error if is_name(text) => text.into(),
         Rule::Error => placeholders.hide_but(text, &TELLING),
         Rule::Digest => placeholders.digest(text),

@@ -6,8 +6,9 @@
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
-use crate::digest;
+use crate::{digest, tools};
 
 /// What a character of one byte becomes: every printable one except the two that JSON escapes. The first stands for
 /// nothing in particular; the others tell texts of one shape apart.
@@ -50,6 +51,21 @@ impl Placeholders {
         *count += 1;
         self.known.insert(key, hidden.clone());
         hidden
+    }
+
+    /// What stands for a path: each name in it is hidden by itself, so that what lies in a directory still does.
+    pub(super) fn hide_path(&mut self, path: &str) -> String {
+        path.split('/').map(|name| self.hide(name)).collect::<Vec<_>>().join("/")
+    }
+
+    /// What stands for a pattern of paths. One that only one path fits is what only the hidden path fits.
+    pub(super) fn hide_pattern(&mut self, pattern: &str) -> String {
+        let hide = |name: &str| match tools::literal(name) {
+            Some(name) => tools::escaped(&self.hide(&name)),
+            None if name.bytes().all(|byte| byte == b'*') => name.to_string(),
+            None => self.hide(name),
+        };
+        pattern.split('/').map(hide).collect::<Vec<_>>().join("/")
     }
 
     /// From here on the digest of a text becomes the digest of what stands for it.
@@ -135,6 +151,16 @@ mod tests {
         assert_eq!(all.collect::<BTreeSet<_>>().len(), 95);
         let all = (0..5_000).map(|n| placeholders.hide(&alloc::format!("{n:05}")));
         assert_eq!(all.collect::<BTreeSet<_>>().len(), 5_000);
+    }
+
+    #[test]
+    fn names_in_a_path_are_hidden_one_by_one_and_a_pattern_still_fits() {
+        let mut placeholders = Placeholders::default();
+        let path = placeholders.hide_path("/home/me/a*b");
+        assert_eq!(path, "/xxxx/xx/xxx");
+        assert_eq!(placeholders.hide_pattern("/home/me/a\\*b"), path);
+        assert_eq!(placeholders.hide_pattern("/home/me/**"), "/xxxx/xx/**");
+        assert!(!placeholders.hide_pattern("/home/secret*.txt").contains("secret"));
     }
 
     #[test]

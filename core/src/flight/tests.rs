@@ -1,8 +1,11 @@
 //! The flight record of a rig's run, replayed.
 
 use super::*;
+use crate::ids::ClientId;
+use crate::prompt::{PermissionMode, Prompt, Terms};
+use crate::protocol::{Answer, AskId, Breadth, Command};
 use crate::rig::Rig;
-use crate::rig::words::{overloaded, prompt, run, text};
+use crate::rig::words::{self, overloaded, prompt, run, text};
 
 /// A run with most of what can happen in it.
 fn flight() -> String {
@@ -231,4 +234,24 @@ fn a_moment_behind_a_batch_that_differs_says_so() {
     let text = flight().replacen("Look around.", "Look away!!.", 1);
     assert!(!at(&text, 1).expect("it is there").describe().contains("differently"));
     assert!(at(&text, 3).expect("it is there").describe().contains("Batch 2 is decided differently"));
+}
+
+#[test]
+fn what_people_are_asked_is_hidden_and_what_they_granted_still_holds() {
+    let asked = prompt("p", "Do it.");
+    let terms = Terms { permission: PermissionMode::Interactive, ..asked.terms.clone() };
+    let mut rig = Rig::new();
+    rig.begin(Prompt { terms, ..asked });
+    rig.call(&[("view", r#"{"file_path":"/w/a"}"#), ("view", r#"{"file_path":"/w/a"}"#)]);
+    rig.inspected_as(1, words::reading(false));
+    rig.inspected_as(2, words::reading(false));
+    let ask = AskId { session: words::session(), call: words::call_id(1, 1, 1) };
+    let (session, client) = (words::session(), ClientId::new("me"));
+    let answer = Answer::Session(Breadth::Directory);
+    rig.asks_for(Command::Answer { session, ask, answer, client });
+    assert_eq!(rig.done(1, "seen").asks(), [] as [String; 0], "the second is allowed by that and still runs");
+    rig.done(2, "seen");
+    let hidden = redacted(&rig.flight());
+    assert!(!hidden.contains("/w/a") && hidden.contains("view"), "{hidden}");
+    assert_eq!(kinds(&hidden), kinds(&rig.flight()));
 }

@@ -13,23 +13,24 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-pub use summary::summary_request;
+pub use summary::{summary_request, summary_tokens};
 pub use title::title_request;
 
 use crate::content::{
     AssistantMessage, Attachment, Block, Finish, Message, MessageBody, ToolCall, ToolOutcome,
 };
 use crate::content::{ToolStatus, UserMessage};
-use crate::ids::TurnId;
+use crate::ids::{MessageId, TurnId};
 use crate::model::{CallResult, Item, ModelRef, ModelRequest, Preparation};
 
-/// The request that asks for the next answer of that conversation.
-pub fn request(preparation: &Preparation, messages: &[Message]) -> ModelRequest {
+/// The request that asks for the next answer of that conversation. Answers up to the message `unsealed` are shown without
+/// their providers' seals.
+pub fn request(preparation: &Preparation, messages: &[Message], unsealed: MessageId) -> ModelRequest {
     ModelRequest {
         model: preparation.model.clone(),
         system: preparation.system.clone(),
         tools: preparation.tools.clone(),
-        items: items(&preparation.model, messages),
+        items: project(&preparation.model, messages, unsealed),
     }
 }
 
@@ -38,11 +39,15 @@ const SUMMARY_INTRODUCTION: &str = "[What follows is a record of the conversatio
 
 /// The conversation as that model is shown it.
 pub fn items(model: &ModelRef, messages: &[Message]) -> Vec<Item> {
+    project(model, messages, MessageId(0))
+}
+
+fn project(model: &ModelRef, messages: &[Message], unsealed: MessageId) -> Vec<Item> {
     let mut projection = Projection { model, items: Vec::new(), used: BTreeSet::new(), turn: None };
     for message in messages {
         match &message.body {
             MessageBody::User(user) => projection.user(user),
-            MessageBody::Assistant(answer) => projection.assistant(answer),
+            MessageBody::Assistant(answer) => projection.assistant(answer, message.id > unsealed),
             MessageBody::Summary(text) => projection.summary(text),
         }
     }
@@ -111,10 +116,13 @@ impl Projection<'_> {
         }
     }
 
-    fn assistant(&mut self, answer: &AssistantMessage) {
+    fn assistant(&mut self, answer: &AssistantMessage, sealed: bool) {
         self.turn = Some((answer.step.turn, answer.finish.clone()));
-        let mut blocks: Vec<Block> =
-            answer.blocks.iter().filter(|block| says_something(block)).cloned().collect();
+        let others =
+            matches!(self.items.last(), Some(Item::Assistant { model, .. }) if *model != answer.model);
+        let sealed = sealed && !others;
+        let shown = |block: &Block| if sealed { block.clone() } else { block.unsealed() };
+        let mut blocks: Vec<Block> = answer.blocks.iter().map(shown).filter(says_something).collect();
         let speaks = blocks.iter().any(|block| !matches!(block, Block::Reasoning(_)));
         // Reasoning alone is no answer to anybody.
         if !speaks {
@@ -155,7 +163,8 @@ impl Projection<'_> {
 fn says_something(block: &Block) -> bool {
     match block {
         Block::Text(text) => !text.trim().is_empty(),
-        Block::Reasoning(_) | Block::Call(_) => true,
+        Block::Reasoning(reasoning) => !reasoning.text.is_empty() || reasoning.opaque.is_some(),
+        Block::Call(_) => true,
     }
 }
 

@@ -6,7 +6,7 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::content::{AssistantMessage, Block, Message, MessageBody};
+use crate::content::{AssistantMessage, Attachment, Block, Message, MessageBody};
 use crate::model::{Item, ModelRequest, Preparation};
 
 /// About how many bytes a token has.
@@ -34,16 +34,30 @@ pub fn summary_request(preparation: &Preparation, messages: &[Message], budget: 
     }
 }
 
+/// About how many tokens a request for a summary shows of that conversation at the most.
+pub fn summary_tokens(messages: &[Message]) -> u64 {
+    (render(messages).len() as u64).div_ceil(TOKEN_BYTES)
+}
+
 fn render(messages: &[Message]) -> String {
     let mut text = String::new();
     for message in messages {
         match &message.body {
-            MessageBody::User(user) => add(&mut text, "User", &user.text),
+            MessageBody::User(user) => {
+                add(&mut text, "User", &user.text);
+                user.attachments.iter().for_each(|attachment| render_attachment(&mut text, attachment));
+            }
             MessageBody::Summary(summary) => add(&mut text, "Summary of what came before", summary),
             MessageBody::Assistant(answer) => render_answer(&mut text, answer),
         }
     }
     text
+}
+
+fn render_attachment(text: &mut String, attachment: &Attachment) {
+    let words = attachment.media_type.starts_with("text/");
+    let shown = if words { cut(&attachment.data, DETAIL_BYTES) } else { attachment.media_type.clone() };
+    add(text, &format!("Attached: {}", attachment.name), &shown);
 }
 
 fn render_answer(text: &mut String, answer: &AssistantMessage) {

@@ -40,7 +40,12 @@ pub(super) fn tool_name(name: &str) -> Cow<'_, str> {
 
 /// The id of a call: the one that its result goes by, or one of ours where other providers would not take that.
 pub(super) fn call_id(result: &CallResult) -> Cow<'_, str> {
-    if is_plain(&result.wire_id) {
+    short_call_id(result, NAME)
+}
+
+/// The same where ids may have no more than so many characters.
+pub(super) fn short_call_id(result: &CallResult, most: usize) -> Cow<'_, str> {
+    if is_plain(&result.wire_id) && result.wire_id.len() <= most {
         return Cow::Borrowed(&result.wire_id);
     }
     Cow::Owned(format!("call_{}", result.call).replace('.', "_"))

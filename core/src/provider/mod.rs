@@ -4,21 +4,24 @@
 //! events, whatever they mean; each protocol has a module that knows what they mean and how a request is written:
 //! [`chat`] the OpenAI-compatible chat completions, [`messages`] Anthropic's Messages, [`responses`] OpenAI's Responses,
 //! [`gemini`] Google's Gemini. [`wire`] is the door to them for whoever carries the bytes. [`refusal`] and [`retry`] read
-//! what a provider says when it does not answer. Whether to try again is not decided here.
+//! what a provider says when it does not answer. `rules` says what each of them refuses. Whether to try again is not decided here.
 
 mod answer;
 pub mod chat;
 pub(crate) mod excerpt;
+pub mod extra;
 #[cfg(test)]
 mod fixture;
 pub mod gemini;
 mod http_date;
 mod lawful;
 mod lenient;
+pub mod listing;
 pub mod messages;
 pub mod refusal;
 pub mod responses;
 pub mod retry;
+mod rules;
 pub mod sse;
 pub mod stream;
 pub mod wire;

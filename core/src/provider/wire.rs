@@ -1,7 +1,7 @@
 //! What goes over the wire in each protocol: where a request is posted, with which headers and body, and who reads what
 //! comes back.
 //!
-//! Which provider speaks which protocol, and which key it wants, is the shell's business.
+//! Which provider speaks which protocol, and which key it wants, is said in `catalogue` and by the configuration.
 
 use alloc::boxed::Box;
 use alloc::format;
@@ -81,14 +81,14 @@ impl Protocol {
         }
     }
 
-    fn headers(self) -> Vec<(&'static str, String)> {
+    pub(super) fn headers(self) -> Vec<(&'static str, String)> {
         match self {
             Self::Chat | Self::Responses | Self::Gemini => Vec::new(),
             Self::Messages => Vec::from([("anthropic-version", messages::VERSION.to_string())]),
         }
     }
 
-    fn key(self, key: &str) -> (&'static str, String) {
+    pub(super) fn key(self, key: &str) -> (&'static str, String) {
         match self {
             Self::Chat | Self::Responses => ("authorization", format!("Bearer {key}")),
             Self::Messages => ("x-api-key", key.to_string()),
@@ -107,7 +107,7 @@ impl Protocol {
 }
 
 /// A base URL with a version at its end: some people write it there, and some leave it out.
-fn versioned(base: &str, version: &str) -> String {
+pub(super) fn versioned(base: &str, version: &str) -> String {
     let last = base.rsplit('/').next().unwrap_or_default();
     let has_one = last.strip_prefix('v').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if has_one { base.to_string() } else { format!("{base}/{version}") }

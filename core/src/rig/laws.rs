@@ -6,7 +6,7 @@ use hostler_core::ids::{AttemptId, CallId, SessionId};
 use hostler_core::machine::{Entry, Machine};
 use hostler_core::protocol::{AskId, Command};
 use hostler_core::record::Record;
-use hostler_core::session::{self, Durable, Owned};
+use hostler_core::session::{self, Durable, Owned, Phase};
 use hostler_core::time::Timestamp;
 use hostler_core::workspace::{Effect, Input, Workspace};
 
@@ -31,6 +31,7 @@ struct Shadow {
     attempts: BTreeSet<AttemptId>,
     asked: BTreeSet<AttemptId>,
     run: BTreeSet<CallId>,
+    seen: prefixes::Seen,
 }
 
 impl Laws {
@@ -55,7 +56,7 @@ impl Laws {
     pub(crate) fn record(&mut self, entry: &Entry) {
         let shadow =
             self.sessions.entry(entry.session.clone()).or_insert_with(|| Shadow::new(&entry.session));
-        let Shadow { durable, fates, transcript, attempts, .. } = shadow;
+        let Shadow { durable, fates, transcript, attempts, seen, .. } = shadow;
         fates.before(durable, entry, self.settle);
         transcript.before(durable, &entry.record);
         if let Record::AttemptStarted { attempt } = &entry.record {
@@ -63,7 +64,11 @@ impl Laws {
         }
         durable.evolve(entry.at, &entry.record);
         fates.after(durable);
-        prefixes::check(durable, entry.at);
+        prefixes::check(durable, entry.at, seen);
+        // Where nothing waits, a server does the same.
+        if durable.open.values().any(|open| open.phase != Phase::InTurn) {
+            prefixes::check_serving(durable, entry.at, seen);
+        }
     }
 
     /// Something is about to start.
@@ -147,6 +152,7 @@ impl Shadow {
             attempts: BTreeSet::new(),
             asked: BTreeSet::new(),
             run: BTreeSet::new(),
+            seen: prefixes::Seen::default(),
         }
     }
 

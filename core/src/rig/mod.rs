@@ -10,6 +10,7 @@
 mod drive;
 mod fates;
 mod flights;
+mod growth;
 mod laws;
 mod prefixes;
 mod tape;
@@ -29,6 +30,7 @@ use hostler_core::time::{Deadline, Timestamp};
 use hostler_core::workspace::{Effect, Input, Workspace};
 
 use flights::Flights;
+use growth::Growth;
 use laws::Laws;
 use tape::Tape;
 
@@ -48,6 +50,7 @@ pub(crate) struct Rig {
     laws: Laws,
     tape: Tape,
     requests: u64,
+    growth: Growth,
 }
 
 /// What a batch led to.
@@ -100,6 +103,7 @@ impl Rig {
             notices: Vec::new(),
             machine,
             requests: 0,
+            growth: Growth::default(),
         }
     }
 
@@ -163,11 +167,13 @@ impl Rig {
     fn ask(&mut self, session: &SessionId, attempt: AttemptId) {
         let request = self.machine.model_request(session).expect("a model is asked for a step that is over");
         assert_eq!(history::check(&request.items), Ok(()), "the request of {attempt}");
-        let durable = self.durable(session);
+        prefixes::everybody_takes(&request);
+        let durable = self.laws.durable(session).expect("the session has a log");
         let works = durable.turn.as_ref().is_some_and(|turn| turn.purpose == session::Purpose::Work);
         // A request for a summary may leave out what does not fit.
         if works {
             transcript::nothing_is_left_out(durable, &request);
+            self.growth.asked(session, durable, &request);
         }
         self.asked.push((attempt, request));
     }

@@ -3,7 +3,7 @@
 use super::live::{Call, CallState};
 use super::stream::{Assembly, without_calls};
 use super::{Decisions, Effect, Purpose, Session, retry};
-use crate::content::Finish;
+use crate::content::{Finish, Message, MessageBody};
 use crate::ids::AttemptId;
 use crate::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
 use crate::prompt::MAX_WAIT_HEADLESS;
@@ -131,17 +131,28 @@ impl Session {
         if self.too_long(now, &error, out) {
             return;
         }
-        let Some(call) = self.live.call.as_ref() else { return };
+        // Once is enough: after that there are no seals in the request.
+        if retry::refuses_seals(&error) && self.sends_seals() {
+            return self.fail_attempt(now, error, Some(0), out);
+        }
+        let renewable = self.durable.preparation.as_ref().is_some_and(|preparation| preparation.renewable);
+        let Some(call) = self.live.call.as_mut() else { return };
+        if retry::refuses_credentials(&error) && renewable && call.renewed.is_none() {
+            call.renewed = Some(call.attempt.attempt);
+            return self.fail_attempt(now, error, Some(0), out);
+        }
+        let (attempt, before) = (call.attempt.attempt, call.renewed.unwrap_or_default());
+        let usage = call.assembly.usage;
         let max_wait = self.terms().map_or(MAX_WAIT_HEADLESS, |terms| terms.max_wait);
         // What was refused as too long was no failure of the provider.
         let refused = match self.durable.turn.as_ref().map(|turn| turn.purpose) {
             Some(Purpose::Summary { refused, .. }) => refused,
             Some(Purpose::Work) | None => 0,
         };
-        let attempt = call.attempt.attempt.saturating_sub(refused);
+        let attempt = attempt.saturating_sub(refused).saturating_sub(before);
         match retry::decide(&error, attempt.max(1), max_wait, &self.settings) {
             retry::Verdict::Retry(wait) => {
-                let over = self.over_cost(self.cost(&call.assembly.usage));
+                let over = self.over_cost(self.cost(&usage));
                 self.fail_attempt(now, error, over.is_none().then_some(wait), out);
                 if let Some(outcome) = over {
                     self.finish_turn(now, outcome, out);
@@ -152,6 +163,18 @@ impl Session {
                 self.finish_turn(now, outcome, out);
             }
         }
+    }
+
+    /// Whether the request of the step that is under way has seals of its own provider.
+    fn sends_seals(&self) -> bool {
+        let works = self.durable.turn.as_ref().is_some_and(|turn| turn.purpose == Purpose::Work);
+        let after = |message: &&Message| message.id > self.durable.unsealed;
+        let Some(preparation) = &self.durable.preparation else { return false };
+        works
+            && self.durable.messages.iter().rev().take_while(after).any(|message| match &message.body {
+                MessageBody::Assistant(answer) => answer.model == preparation.model && answer.is_sealed(),
+                MessageBody::User(_) | MessageBody::Summary(_) => false,
+            })
     }
 
     /// Records that an attempt failed; the next one is made after so many milliseconds, if one is made.
@@ -167,7 +190,9 @@ impl Session {
         // What it used is on record with its failure, and not once more with the message.
         let (attempt, usage) = (call.attempt, core::mem::take(&mut call.assembly.usage));
         let (too_long, cost) = (retry::is_too_long(&error), self.cost(&usage));
-        let failed = Record::AttemptFailed { attempt, message, error, usage, cost, too_long, retry_after };
+        let seals = retry_after.is_some() && retry::refuses_seals(&error);
+        let failed =
+            Record::AttemptFailed { attempt, message, error, usage, cost, too_long, seals, retry_after };
         self.record(now, failed, out);
         self.pause(now.plus(retry_after.unwrap_or_default()));
         if retry_after.is_some() {

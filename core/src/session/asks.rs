@@ -57,6 +57,8 @@ impl Session {
     ) {
         if let Some(live) = self.live.tools.get_mut(&call) {
             live.asked = true;
+            // People may take as long as they like.
+            live.until = None;
         }
         let ask = AskId { session: self.durable.id.clone(), call };
         let question = Question { ask, tool, intent: intent.clone() };
@@ -134,7 +136,9 @@ impl Session {
             *whose = Some(session.clone());
         }
         self.record(now, record, out);
-        out.crossings.push(Crossing::Decided { child: session, call, decided: Box::new(decided) });
+        // What is granted is kept here alone, and asked for here.
+        let decided = Box::new(Decided { grants: Vec::new(), ..decided });
+        out.crossings.push(Crossing::Decided { child: session, call, decided });
     }
 
     /// A call of this session may run or may not. Whoever calls this sees to what runs next.

@@ -4,18 +4,21 @@
 //! other overlaps nothing. No call is started twice, and none after its turn is being cancelled.
 
 use alloc::boxed::Box;
+use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::live::Tool;
 use super::{Decisions, Effect, Session};
-use crate::content::{ToolCall, ToolOutcome, ToolStatus};
+use crate::content::{Finish, ToolCall, ToolOutcome, ToolStatus};
 use crate::ids::CallId;
 use crate::prompt::PermissionMode;
 use crate::record::Record;
 use crate::time::Timestamp;
 use crate::todos;
 use crate::tools::{self, BadInput, CallInput, Intent, Verdict};
+
+/// What is said besides of arguments that make no sense because they are not whole.
+const CUT: &str = " The output limit had cut the answer here; write less at once.";
 
 /// How many bytes of a running tool's output are recorded while it runs; its outcome states what matters of it anyway.
 const SHOWN_BYTES: usize = 64 << 10;
@@ -24,9 +27,11 @@ impl Session {
     /// Gives every call that makes no sense its outcome, so that it is never executed.
     pub(super) fn refuse_bad_calls(&mut self, now: Timestamp, out: &mut Decisions) {
         let Some((_, answer)) = self.durable.current() else { return };
+        let cut = if answer.finish == Some(Finish::MaxTokens) { CUT } else { "" };
         let bad: Vec<_> = answer.calls().filter_map(|call| Some((call.id, self.read(call).err()?))).collect();
         for (call, error) in bad {
-            self.end_call(now, call, ToolOutcome::text(ToolStatus::Error, error.to_string()), 0, out);
+            let text = format!("{error}{cut}");
+            self.end_call(now, call, ToolOutcome::text(ToolStatus::Error, text), 0, out);
         }
     }
 
@@ -37,13 +42,13 @@ impl Session {
         if names.contains(&call.name.as_str()) {
             return tools::read_call(&call.name, &call.input);
         }
-        Err(BadInput::UnknownTool { name: call.name.clone(), known: names.join(", ") })
+        Err(tools::unknown(&call.name, names.join(", ")))
     }
 
     /// Starts the calls whose turn it is; once all have ended, the step is over.
     pub(super) fn run_calls(&mut self, now: Timestamp, out: &mut Decisions) {
         while let Some((call, overlaps, input)) = self.next_call() {
-            let tool = Tool { input: input.clone(), overlaps, started: None, asked: false, shown: 0 };
+            let tool = self.looked_at(now, input.clone(), overlaps);
             self.live.tools.insert(call, tool);
             match input {
                 CallInput::Tool(input) => {
@@ -117,7 +122,7 @@ impl Session {
     pub(super) fn start_call(&mut self, now: Timestamp, call: CallId, out: &mut Decisions) {
         let Some((message, _)) = self.durable.current() else { return };
         let Some(tool) = self.live.tools.get_mut(&call) else { return };
-        tool.started = Some(now);
+        tool.start(now, self.settings.overtime);
         let input = tool.input.clone();
         self.record(now, Record::ToolCallStarted { message, call }, out);
         match input {
@@ -150,8 +155,9 @@ impl Session {
         outcome: ToolOutcome,
         out: &mut Decisions,
     ) {
-        let Some(tool) = self.live.tools.remove(&call) else { return };
-        let duration = tool.started.map_or(0, |started| now.since(started));
+        let Some(started) = self.live.tools.get(&call).and_then(|tool| tool.started) else { return };
+        self.live.tools.remove(&call);
+        let duration = now.since(started);
         self.end_call(now, call, outcome, duration, out);
         if self.durable.turn.as_ref().is_some_and(|turn| turn.cancelling.is_some()) {
             self.settle_if_done(now, out);

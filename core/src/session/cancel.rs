@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::{Decisions, Effect, Phase, Session};
-use crate::content::{ToolOutcome, ToolStatus};
+use crate::content::ToolOutcome;
 use crate::ids::{PromptId, RequestId, RunId};
 use crate::protocol::Reply;
 use crate::record::{CancelScope, Reason, Record, ReturnReason, TurnOutcome};
@@ -35,7 +35,10 @@ impl Session {
     ) -> Vec<RunId> {
         let covered = self.covered(&scope);
         let runs = covered.iter().map(|(_, _, run)| run.clone()).collect();
-        if let Some(watermark) = covered.iter().map(|(sequence, _, _)| *sequence).max() {
+        // A turn that belongs to no run stands behind all that was accepted before it.
+        let unowned = scope == CancelScope::Session && self.works_for_nobody();
+        let unowned = unowned.then_some(self.durable.sequence);
+        if let Some(watermark) = covered.iter().map(|(sequence, _, _)| *sequence).max().or(unowned) {
             self.record(now, Record::CancelAccepted { scope, watermark, reason }, out);
             self.cancel_waiting(now, &covered, reason, out);
             self.cancel_turn(now, out);
@@ -103,8 +106,7 @@ impl Session {
         let idle = answer.calls().filter(|call| call.outcome.is_none() && !runs(&call.id));
         let idle: Vec<_> = idle.map(|call| call.id).collect();
         for call in idle {
-            let text = "The user cancelled this before it was started; nothing was done.";
-            self.end_call(now, call, ToolOutcome::text(ToolStatus::Cancelled, text), 0, out);
+            self.end_call(now, call, ToolOutcome::never_started(), 0, out);
         }
         let reason = self.durable.turn.as_ref().and_then(|turn| turn.cancelling).unwrap_or(Reason::User);
         for call in stop {

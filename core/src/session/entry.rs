@@ -10,7 +10,7 @@ use crate::digest;
 use crate::ids::{PromptId, RequestId, RunId};
 use crate::model::{Preparation, PrepareError};
 use crate::prompt::{Delivery, PROMPT_BYTES, Prompt};
-use crate::protocol::{Refusal, RefusalKind, Reply};
+use crate::protocol::{Ended, Refusal, RefusalKind, Reply};
 use crate::record::Record;
 use crate::time::Timestamp;
 
@@ -43,10 +43,13 @@ impl Session {
             let text = "A prompt with a run id of its own cannot join another run; leave out one of the two.";
             return Some(refuse(RefusalKind::Invalid, text));
         }
-        let (sequence, run, same) = self.earlier(&prompt.id, &prompt.text)?;
+        if prompt.run.as_ref().is_some_and(|run| run.as_str().is_empty()) {
+            return Some(refuse(RefusalKind::Invalid, "A run id cannot be empty; leave it out."));
+        }
+        let (sequence, run, ended, same) = self.earlier(&prompt.id, &prompt.text)?;
         if same {
             let session = self.durable.id.clone();
-            return Some(Reply::Accepted { session, prompt: prompt.id.clone(), run, sequence });
+            return Some(Reply::Accepted { session, prompt: prompt.id.clone(), run, sequence, ended });
         }
         let text = format!(
             "A prompt with the id {} and another text was submitted before; use a new id.",
@@ -55,13 +58,14 @@ impl Session {
         Some(refuse(RefusalKind::Conflict, text))
     }
 
-    /// The sequence and run of a prompt with that id, and whether its text was the same.
-    fn earlier(&self, id: &PromptId, text: &str) -> Option<(u64, RunId, bool)> {
+    /// The sequence, the run and, if it has one, the end of a prompt with that id, and whether its text was the same.
+    fn earlier(&self, id: &PromptId, text: &str) -> Option<(u64, RunId, Option<Ended>, bool)> {
         if let Some((sequence, open)) = self.durable.find_open(id) {
-            return Some((sequence, open.prompt.run_id(), open.prompt.text == text));
+            return Some((sequence, open.prompt.run_id(), None, open.prompt.text == text));
         }
         let closed = self.durable.closed.get(id)?;
-        Some((closed.sequence, closed.run.clone(), closed.digest == digest::of(text.as_bytes())))
+        let (ended, same) = (Ended::of(closed), closed.digest == digest::of(text.as_bytes()));
+        Some((closed.sequence, closed.run.clone(), Some(ended), same))
     }
 
     fn accept(&mut self, now: Timestamp, prompt: Prompt, out: &mut Decisions) -> Reply {
@@ -78,13 +82,12 @@ impl Session {
         self.record(now, Record::PromptAccepted { sequence, prompt }, out);
         self.live.preparing.insert(sequence, now.plus(self.settings.prepare));
         out.effects.push(Effect::Prepare { prompt: id.clone(), terms });
-        Reply::Accepted { session: self.durable.id.clone(), prompt: id, run, sequence }
+        Reply::Accepted { session: self.durable.id.clone(), prompt: id, run, sequence, ended: None }
     }
 
     /// Whether one of its prompts has that run.
     pub(crate) fn has_run(&self, run: &RunId) -> bool {
-        self.durable.open.values().any(|open| open.prompt.run_id() == *run)
-            || self.durable.closed.values().any(|closed| closed.run == *run)
+        self.durable.has_run(run)
     }
 
     pub(super) fn prepared(

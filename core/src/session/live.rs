@@ -37,6 +37,9 @@ pub struct Live {
 pub(super) struct Call {
     /// The attempt that is under way, or that failed last.
     pub(super) attempt: AttemptId,
+    /// After which attempt of the step the credentials are had anew, if they are: once, and the attempts before that do not
+    /// count.
+    pub(super) renewed: Option<u32>,
     /// How far it is.
     pub(super) state: CallState,
     /// What has come so far.
@@ -71,6 +74,10 @@ pub(super) struct Tool {
     pub(super) started: Option<Timestamp>,
     /// Whether a person is asked about it.
     pub(super) asked: bool,
+    /// By when that must have ended; none if it has a bound of its own.
+    pub(super) until: Option<Timestamp>,
+    /// Whether it was told to stop because it had not.
+    pub(super) overdue: bool,
     /// How many bytes of its output have been recorded while it runs.
     pub(super) shown: usize,
 }

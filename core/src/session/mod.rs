@@ -5,8 +5,9 @@
 //! there, so after a crash the durable half is all there is to go on from.
 //!
 //! What is decided where: acceptance and order of prompts in `entry`, cancels in `cancel`, turns and steps in `turn`,
-//! a model's answer in `answer` (put together in `stream`, retried by `retry`), what a run may cost in `cost`, tool calls in `calls`, sub-agents in
-//! `agents`, permission in `asks`, what it is called in `title`, what it takes over in `fork`, and what a broken-off turn leaves behind in `settle`.
+//! a model's answer in `answer` (put together in `stream`, retried by `retry`), what a run may cost in `cost`, tool calls
+//! in `calls` (and how long they are waited for in `overtime`), sub-agents in `agents`, permission in `asks`, what it is
+//! called in `title`, what it takes over in `fork`, and what a broken-off turn leaves behind in `settle`.
 
 mod agents;
 mod answer;
@@ -18,6 +19,7 @@ mod durable;
 mod entry;
 mod fork;
 mod live;
+mod overtime;
 mod repetition;
 mod retry;
 mod settings;
@@ -181,6 +183,9 @@ pub enum Effect {
         attempt: AttemptId,
         /// Whom to ask.
         model: ModelRef,
+        /// Whether to get its credentials anew before that, because it has just refused them.
+        #[serde(default)]
+        renew: bool,
     },
     /// Stop asking the model.
     CancelCall {
@@ -281,7 +286,7 @@ impl Session {
         let turn = self.durable.turn.as_ref()?;
         turn.message?;
         Some(match turn.purpose {
-            Purpose::Work => history::request(preparation, &self.durable.messages),
+            Purpose::Work => history::request(preparation, &self.durable.messages, self.durable.unsealed),
             Purpose::Summary { budget, refused } => {
                 history::summary_request(preparation, &self.durable.messages, budget >> refused)
             }
@@ -325,12 +330,15 @@ impl Session {
     /// The earliest time at which a tick would do something, and what for.
     pub fn deadline(&self) -> Option<(Timestamp, Deadline)> {
         let preparing = self.live.preparing.values().map(|at| (*at, Deadline::Prepare)).min();
-        let turn = earliest(self.call_deadline(), self.live.settle.map(|at| (at, Deadline::Settle)));
-        earliest(earliest(turn, preparing), self.title_deadline())
+        let settle = self.live.settle.map(|at| (at, Deadline::Settle));
+        [settle, self.tool_deadline(), preparing, self.title_deadline()]
+            .into_iter()
+            .fold(self.call_deadline(), earliest)
     }
 
     fn tick(&mut self, now: Timestamp, out: &mut Decisions) {
         self.tick_call(now, out);
+        self.tick_tools(now, out);
         self.tick_settle(now, out);
         self.tick_preparing(now, out);
         self.tick_title(now, out);

@@ -6,7 +6,7 @@ use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
-use crate::content::AssistantMessage;
+use crate::content::{AssistantMessage, ToolOutcome};
 use crate::digest;
 
 /// How many steps with calls are looked at.
@@ -62,15 +62,25 @@ fn count<'a>(steps: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
     times
 }
 
+/// All that came of a call, pictures too: those of different things are often introduced with the same words.
+fn result(outcome: &ToolOutcome) -> String {
+    let mut result = outcome.text.clone();
+    for media in &outcome.media {
+        result.push('\0');
+        result.push_str(&media.data);
+    }
+    result
+}
+
 /// What a step did; none if it did nothing.
 pub(crate) fn footprint(answer: &AssistantMessage) -> Option<Footprint> {
     let (mut whole, mut results) = (String::new(), String::new());
     for call in answer.calls() {
-        let outcome = call.outcome.as_ref().map_or("", |outcome| outcome.text.as_str());
-        for part in [call.name.as_str(), "\0", call.input.as_str(), "\0", outcome, "\0"] {
+        let outcome = call.outcome.as_ref().map(result).unwrap_or_default();
+        for part in [call.name.as_str(), "\0", call.input.as_str(), "\0", &outcome, "\0"] {
             whole.push_str(part);
         }
-        for part in [call.name.as_str(), "\0", outcome, "\0"] {
+        for part in [call.name.as_str(), "\0", &outcome, "\0"] {
             results.push_str(part);
         }
     }
@@ -81,7 +91,7 @@ pub(crate) fn footprint(answer: &AssistantMessage) -> Option<Footprint> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::{Block, ToolCall, ToolOutcome, ToolStatus};
+    use crate::content::{Attachment, Block, ToolCall, ToolStatus};
     use crate::ids::{CallId, StepId, TurnId};
     use crate::model::ModelRef;
 
@@ -114,6 +124,24 @@ mod tests {
         assert!(check((0..10).map(|n| (n % 2, n % 2))), "two taking turns");
         assert!(check((0..10).map(|n| (n % 3, n % 3))), "three taking turns");
         assert!(check((0..10).map(|n| (n, 0))), "other arguments that change nothing");
+    }
+
+    #[test]
+    fn pictures_of_different_things_are_different_results() {
+        let mut trail = Trail::default();
+        for n in 0..10 {
+            let mut answer = step(0, 0);
+            let picture = Attachment {
+                name: "a".into(),
+                media_type: "image/png".into(),
+                data: alloc::format!("picture {n}"),
+            };
+            let call = CallId { step: answer.step, call: 1 };
+            let outcome = answer.call_mut(call).and_then(|call| call.outcome.as_mut());
+            outcome.into_iter().for_each(|outcome| outcome.media.push(picture.clone()));
+            trail.add(&answer);
+        }
+        assert!(!trail.is_circle());
     }
 
     #[test]

@@ -49,10 +49,41 @@ fn is_passing(error: &CallError) -> bool {
 pub(super) fn is_too_long(error: &CallError) -> bool {
     let by_code =
         code(error).is_some_and(|code| code.contains("context_length") || code.contains("context_window"));
-    let by_status = matches!(status(error), Some(400 | 413));
+    let by_words = status(error) == Some(400) && says(error, &TOO_LONG);
+    by_code || by_words || status(error) == Some(413)
+}
+
+/// What providers call it when a conversation is too long, if they have no code for it.
+const TOO_LONG: [&str; 9] = [
+    "context length",
+    "context window",
+    "context size",
+    "context limit",
+    "maximum context",
+    "prompt is too long",
+    "input is too long",
+    "input token count",
+    "too many input tokens",
+];
+
+/// Whether the provider says that the credentials are not valid, or not any more.
+pub(super) fn refuses_credentials(error: &CallError) -> bool {
+    status(error) == Some(401)
+}
+
+/// Whether the provider says that it does not know the seals that it was sent back.
+pub(super) fn refuses_seals(error: &CallError) -> bool {
+    let words = ["signature", "encrypted content", "encrypted_content"];
+    matches!(status(error), Some(400 | 422)) && (says(error, &words) || code(error).is_some_and(is_seal))
+}
+
+fn is_seal(code: &str) -> bool {
+    code.contains("signature") || code.contains("encrypted_content")
+}
+
+fn says(error: &CallError, words: &[&str]) -> bool {
     let said = error.message.to_ascii_lowercase();
-    let words = ["context length", "context window", "context size", "prompt is too long", "maximum context"];
-    by_code || by_status && words.iter().any(|words| said.contains(words))
+    words.iter().any(|words| said.contains(words))
 }
 
 fn is_passing_code(code: &str) -> bool {
@@ -199,6 +230,39 @@ mod tests {
         ] {
             let Verdict::End(TurnOutcome::Failed(info)) = check(&error, 1) else { panic!("{error:?}") };
             assert_eq!(info.class, class, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn providers_have_many_words_for_a_conversation_that_is_too_long() {
+        for (status, message, expected) in [
+            (400, "prompt is too long: 210000 tokens > 200000 maximum", true),
+            (400, "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000", true),
+            (400, "This model's maximum context length is 128000 tokens.", true),
+            (400, "The input token count (1200000) exceeds the maximum number of tokens allowed", true),
+            (400, "the request exceeds the available context size", true),
+            (413, "Request Entity Too Large", true),
+            (400, "the tool schema is wrong", false),
+            (429, "too many tokens per minute in your context window", false),
+            (500, "prompt is too long", false),
+        ] {
+            let error = CallError { message: message.to_string(), ..status_error(status, "", None) };
+            assert_eq!(is_too_long(&error), expected, "{status} {message}");
+        }
+    }
+
+    #[test]
+    fn a_refused_seal_is_told_from_other_refusals() {
+        for (status, code, message, expected) in [
+            (400, "", "messages.1.content.0: Invalid `signature` in `thinking` block", true),
+            (400, "invalid_encrypted_content", "It could not be verified", true),
+            (400, "", "The encrypted content gAAA could not be verified", true),
+            (400, "INVALID_ARGUMENT", "Thought signature is not valid", true),
+            (400, "", "temperature is wrong", false),
+            (500, "", "Invalid signature", false),
+        ] {
+            let error = CallError { message: message.to_string(), ..status_error(status, code, None) };
+            assert_eq!(refuses_seals(&error), expected, "{status} {code} {message}");
         }
     }
 

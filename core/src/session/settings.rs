@@ -19,6 +19,10 @@ pub struct Settings {
     pub idle: u64,
     /// How long a model may take to think of a title.
     pub title: u64,
+    /// How long it may take to find out what a tool call would touch.
+    pub inspect: u64,
+    /// How much longer than its own limit a tool may run before it is stopped from here.
+    pub overtime: u64,
     /// How long a cancelled tool may take to end before it is given up.
     pub settle: u64,
     /// The wait before the second attempt; it doubles with each further one.
@@ -46,6 +50,8 @@ impl Default for Settings {
             first_event: 300_000,
             idle: 300_000,
             title: 60_000,
+            inspect: 30_000,
+            overtime: 30_000,
             settle: 3_000,
             backoff: 5_000,
             attempts: 4,

@@ -3,13 +3,14 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::durable::prompt_bytes;
 use super::live::{Call, CallState};
 use super::stream::Assembly;
-use super::{Decisions, Effect, Phase, Session, cost, settle};
+use super::{Decisions, Effect, Phase, Purpose, Session, cost, settle};
 use crate::content::Finish;
 use crate::ids::{AttemptId, MessageId, PromptId, StepId, TurnId};
 use crate::model::{ModelRef, Preparation, PrepareError};
-use crate::prompt::Terms;
+use crate::prompt::{Prompt, Terms};
 use crate::record::{Reason, Record, RunFinished, Totals, TurnOutcome};
 use crate::time::Timestamp;
 use crate::tools;
@@ -91,10 +92,11 @@ impl Session {
         if let Some(outcome) = self.over_cost(None) {
             return self.close_turn(now, outcome, out);
         }
-        self.fold(now, turn, out);
-        if self.is_crowded() && self.can_sum_up() {
+        // What would join waits until what stands before it has been summed up.
+        if self.is_crowded(self.joining_bytes()) && self.can_sum_up() {
             return self.sum_up(now, out);
         }
+        self.fold(now, turn, out);
         self.ask(now, StepId { turn, step: last + 1 }, out);
     }
 
@@ -103,18 +105,26 @@ impl Session {
         let Some(model) = self.model_ref() else { return };
         let message = self.next_message();
         self.record(now, Record::StepStarted { step, message, model: model.clone() }, out);
-        self.start_attempt(now, AttemptId { step, attempt: 1 }, model, out);
+        self.start_attempt(now, AttemptId { step, attempt: 1 }, model, None, out);
     }
 
     fn model_ref(&self) -> Option<ModelRef> {
         Some(self.durable.preparation.as_ref()?.model.clone())
     }
 
-    /// Lets the queued prompts that may do so join the turn, in their order.
-    fn fold(&mut self, now: Timestamp, turn: TurnId, out: &mut Decisions) {
+    /// The queued prompts that may join the turn, in their order.
+    fn joining(&self) -> impl Iterator<Item = &Prompt> {
         let joins = |open: &&super::OpenPrompt| open.phase == Phase::Queued && open.prompt.folds();
-        let prompts: Vec<PromptId> =
-            self.durable.open.values().filter(joins).map(|open| open.prompt.id.clone()).collect();
+        self.durable.open.values().filter(joins).map(|open| &open.prompt)
+    }
+
+    fn joining_bytes(&self) -> u64 {
+        self.joining().map(|prompt| prompt_bytes(&prompt.text, &prompt.attachments)).sum()
+    }
+
+    /// Lets them join.
+    fn fold(&mut self, now: Timestamp, turn: TurnId, out: &mut Decisions) {
+        let prompts: Vec<PromptId> = self.joining().map(|prompt| prompt.id.clone()).collect();
         for prompt in prompts {
             if let Some((sequence, _)) = self.durable.find_open(&prompt) {
                 self.call_off(sequence, out);
@@ -129,6 +139,7 @@ impl Session {
         now: Timestamp,
         attempt: AttemptId,
         model: ModelRef,
+        renewed: Option<u32>,
         out: &mut Decisions,
     ) {
         self.record(now, Record::AttemptStarted { attempt }, out);
@@ -136,19 +147,22 @@ impl Session {
         let until = now.plus(self.settings.connect).plus(self.settings.first_event);
         self.live.call = Some(Call {
             attempt,
+            renewed,
             state: CallState::Connecting { until },
             assembly: Assembly::default(),
             flush: None,
             flushed: None,
         });
-        out.effects.push(Effect::CallModel { attempt, model });
+        let renew = renewed == Some(attempt.attempt - 1);
+        out.effects.push(Effect::CallModel { attempt, model, renew });
     }
 
     /// Makes the next attempt of the step that is under way.
     pub(super) fn next_attempt(&mut self, now: Timestamp, failed: AttemptId, out: &mut Decisions) {
         let Some(model) = self.model_ref() else { return };
         let attempt = AttemptId { attempt: failed.attempt + 1, ..failed };
-        self.start_attempt(now, attempt, model, out);
+        let renewed = self.live.call.as_ref().and_then(|call| call.renewed);
+        self.start_attempt(now, attempt, model, renewed, out);
     }
 
     /// Decides what follows once an answer is complete and all of its calls have ended.
@@ -157,7 +171,13 @@ impl Session {
         let (finish, calls) = (answer.finish.clone().unwrap_or(Finish::Unknown), answer.calls().count());
         self.close_step(now, out);
         match self.after_step(&finish, calls) {
-            Some(outcome) => self.close_turn(now, outcome, out),
+            Some(outcome) => {
+                let ahead = self.sums_up_ahead(&outcome);
+                self.close_turn(now, outcome, out);
+                if ahead {
+                    self.sum_up_ahead(now, out);
+                }
+            }
             None => self.start_step(now, out),
         }
         self.advance(now, out);
@@ -166,11 +186,11 @@ impl Session {
     /// Records that the step is over and what it used.
     pub(super) fn close_step(&mut self, now: Timestamp, out: &mut Decisions) {
         let Some(turn) = self.durable.turn.as_ref().filter(|turn| turn.message.is_some()) else { return };
-        let (step, usage, before) = (turn.step_id(), turn.usage, turn.totals.context);
+        let (step, usage) = (turn.step_id(), turn.usage);
+        let known = turn.purpose == Purpose::Work && usage.context() > 0;
+        let context = if known { usage.context() } else { self.tokens(0) };
         let cost = self.cost(&usage);
-        // Of an answer that was broken off often nothing is known; the conversation is not empty for that.
-        let context = if usage.context() > 0 { usage.context() } else { before };
-        self.record(now, Record::StepFinished { step, usage, cost, context }, out);
+        self.record(now, Record::StepFinished { step, usage, cost, context, estimated: !known }, out);
     }
 
     /// How the turn ends after that step; none if it goes on.
@@ -212,9 +232,13 @@ impl Session {
     /// Ends the turn, but not the runs in it.
     pub(super) fn end_turn(&mut self, now: Timestamp, outcome: TurnOutcome, out: &mut Decisions) {
         self.settle(now, &outcome, out);
-        if let Some(turn) = self.durable.turn.as_ref().map(|turn| turn.id) {
-            self.record(now, Record::TurnFinished { turn, outcome }, out);
-        }
+        let Some(turn) = self.durable.turn.as_ref() else { return };
+        let (turn, used) = (turn.id, turn.totals);
+        let totals = self.works_for_nobody().then(|| {
+            let context = self.tokens(0);
+            Totals { context, estimated: true, ..used }
+        });
+        self.record(now, Record::TurnFinished { turn, outcome, totals }, out);
     }
 
     /// Ends the turn and every run in it.

@@ -188,6 +188,9 @@ pub enum BadInput {
     },
 }
 
+/// How many characters of what a model wrote are repeated to it.
+const SHOWN: usize = 300;
+
 /// Reads a call of one of the shell's tools as the model wrote it.
 pub fn read(name: &str, input: &str) -> Result<ToolInput, BadInput> {
     match name {
@@ -199,7 +202,7 @@ pub fn read(name: &str, input: &str) -> Result<ToolInput, BadInput> {
         "edit" => arguments(name, input).map(ToolInput::Edit),
         "multiedit" => arguments(name, input).map(ToolInput::MultiEdit),
         "write" => arguments(name, input).map(ToolInput::Write),
-        _ => Err(BadInput::UnknownTool { name: name.to_string(), known: super::spec::names() }),
+        _ => Err(unknown(name, super::spec::names())),
     }
 }
 
@@ -220,6 +223,11 @@ pub fn read_call(name: &str, input: &str) -> Result<CallInput, BadInput> {
     }
 }
 
+/// The refusal of a tool that is not among those.
+pub fn unknown(name: &str, known: String) -> BadInput {
+    BadInput::UnknownTool { name: short(name), known }
+}
+
 fn misfit(name: &str, problem: &str) -> BadInput {
     BadInput::Arguments { name: name.to_string(), problem: problem.to_string() }
 }
@@ -227,7 +235,15 @@ fn misfit(name: &str, problem: &str) -> BadInput {
 fn arguments<T: DeserializeOwned>(name: &str, input: &str) -> Result<T, BadInput> {
     // A model that means "no arguments" often writes nothing at all.
     let text = if input.trim().is_empty() { "{}" } else { input };
-    serde_json::from_str(text).map_err(|problem| misfit(name, &problem.to_string()))
+    serde_json::from_str(text).map_err(|problem| misfit(name, &short(&problem.to_string())))
+}
+
+/// A text that may quote all that the model wrote, cut.
+fn short(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => alloc::format!("{}...", &text[..end]),
+        None => text.to_string(),
+    }
 }
 
 #[cfg(test)]

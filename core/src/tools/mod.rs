@@ -3,16 +3,21 @@
 //! What they do is in the shell. A model's arguments are checked here, before anything is asked of the shell, and the
 //! shell runs a tool from the same typed input.
 
+#[cfg(test)]
+mod fuzz;
 mod input;
+mod limit;
 mod permission;
 mod spec;
 
 pub use input::{
     AgentInput, BadInput, BashInput, CallInput, EditInput, GlobInput, GrepInput, LsInput, MultiEditInput,
-    Replace, TodosInput, ToolInput, ViewInput, WriteInput, read, read_call,
+    Replace, TodosInput, ToolInput, ViewInput, WriteInput, read, read_call, unknown,
 };
+pub use limit::longest;
 pub use permission::{
     Access, Action, Argument, Ask, BadRule, Intent, Part, PathUse, Rule, Subject, Verdict, is_offered, judge,
     line,
 };
+pub(crate) use permission::{escaped, literal};
 pub use spec::{overlaps, specs, sub_agent_specs};

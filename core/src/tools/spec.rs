@@ -78,7 +78,8 @@ const TOOLS: &[Row] = &[
     },
     Row {
         name: "view",
-        description: "Read a text file with line numbers: 200 lines from the beginning unless offset and limit say otherwise.",
+        description: "Read a text file with line numbers: 200 lines from the beginning unless offset and limit say otherwise. \
+            Or look at a picture (PNG, JPEG, GIF, WebP).",
         schema: r#"{"type":"object","properties":{"file_path":{"type":"string","description":"The file, absolute or relative to the workspace."},"offset":{"type":"integer","description":"How many lines to skip."},"limit":{"type":"integer","description":"How many lines to read; 200 if not given."}},"required":["file_path"]}"#,
         overlaps: true,
     },

@@ -197,6 +197,11 @@ impl Workspace {
         self.open(session).map(Session::durable)
     }
 
+    /// The earliest time at which a tick would do something in that session, and what for.
+    pub fn deadline_of(&self, session: &SessionId) -> Option<(Timestamp, Deadline)> {
+        self.open(session)?.deadline()
+    }
+
     /// The request that asks the model for the answer of the step that is under way in that session.
     pub fn model_request(&self, session: &SessionId) -> Option<ModelRequest> {
         self.open(session)?.request()

@@ -1,7 +1,9 @@
 //! Brings a story to its end: whoever waits is answered, time passes, and then everything must be over.
 
 use hostler_core::content::ToolStatus;
+use hostler_core::ids::{ClientId, SessionId};
 use hostler_core::model::{FinishReason, ModelEvent};
+use hostler_core::protocol::{Answer, AskId, Command};
 use hostler_core::session;
 use hostler_core::workspace::Input;
 
@@ -19,7 +21,8 @@ impl Stage {
             self.rig.asks_for(words::submit(&session(number), prompt));
         }
         for _ in 0..ROUNDS {
-            if self.rig.flights.is_empty() && self.rig.deadline().is_none() {
+            let waits = self.rig.deadline().is_some() || !self.asked().is_empty();
+            if self.rig.flights.is_empty() && !waits {
                 return self.all_is_over();
             }
             self.answer_all();
@@ -42,12 +45,30 @@ impl Stage {
     }
 
     fn answer_all(&mut self) {
-        let answers = self.answers();
+        let mut answers = self.answers();
+        answers.extend(self.permissions());
         if answers.is_empty() && self.rig.flights.own_words.is_empty() {
             self.rig.tick();
         } else {
             self.rig.batch(answers);
         }
+    }
+
+    /// Somebody answers all that is asked.
+    fn permissions(&mut self) -> Vec<Input> {
+        let client = ClientId::new("last");
+        let answer =
+            |(session, ask)| Command::Answer { session, ask, answer: Answer::Once, client: client.clone() };
+        self.asked().into_iter().map(answer).map(|command| self.rig.request(command).1).collect()
+    }
+
+    fn asked(&self) -> Vec<(SessionId, AskId)> {
+        let open = [session(0), session(1)].into_iter().filter(|session| self.rig.is_open(session));
+        let asked = open.flat_map(|session| {
+            let asks = self.rig.durable(&session).asks.iter().map(|asked| asked.id.clone());
+            asks.map(move |ask| (session.clone(), ask)).collect::<Vec<_>>()
+        });
+        asked.collect()
     }
 
     fn answers(&self) -> Vec<Input> {
@@ -69,6 +90,9 @@ impl Stage {
             let outcome = words::outcome(ToolStatus::Ok, "done");
             words::to(session, Said::ToolFinished { call: *call, outcome })
         });
-        opens.chain(prepares).chain(calls).chain(inspections).chain(tools).collect()
+        let titles = flights.titles.iter().map(|session| {
+            words::to(session, Said::Title { event: ModelEvent::Finished(FinishReason::Stop) })
+        });
+        opens.chain(titles).chain(prepares).chain(calls).chain(inspections).chain(tools).collect()
     }
 }

@@ -3,6 +3,7 @@
 //! A story names things by numbers that are taken modulo what is there when it is told, so that every story makes
 //! sense and stays one when parts of it are left out.
 
+mod census;
 mod closing;
 mod stage;
 
@@ -11,6 +12,7 @@ use std::fmt;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+pub(crate) use census::Census;
 pub(crate) use stage::Stage;
 
 /// What happens, batch by batch.
@@ -51,6 +53,7 @@ pub(crate) enum Act {
         prompt: u8,
         own_run: bool,
         yolo: bool,
+        stays: bool,
     },
     Cancel {
         session: u8,
@@ -73,6 +76,7 @@ pub(crate) enum Act {
     Prepared {
         nth: u8,
         fails: bool,
+        small: bool,
     },
     Model {
         nth: u8,
@@ -94,6 +98,21 @@ pub(crate) enum Act {
         nth: u8,
         status: u8,
     },
+    /// A person answers something that needs permission.
+    Permit {
+        nth: u8,
+        how: u8,
+    },
+    /// A model that was asked for a title says something.
+    Title {
+        nth: u8,
+        how: u8,
+    },
+    /// Whatever is under way comes to something.
+    GoOn {
+        nth: u8,
+        how: u8,
+    },
     /// Something that was awaited once.
     Stray {
         session: u8,
@@ -109,7 +128,8 @@ pub(crate) enum Says {
     Text { block: u8, text: String },
     Reasoning { block: u8 },
     Call { block: u8, tool: u8 },
-    Usage,
+    Opaque { block: u8 },
+    Usage { much: bool },
     Finished { reason: u8 },
     Failed { kind: u8, retry_after: Option<u16> },
 }
@@ -122,9 +142,9 @@ impl fmt::Debug for Story {
 }
 
 impl Story {
-    /// Stories of about two hundred acts.
+    /// Stories of which most lead to more than two hundred records.
     pub(crate) fn any() -> impl Strategy<Value = Self> {
-        vec(scene(), 1..160).prop_map(Self)
+        vec(scene(), 80..260).prop_map(Self)
     }
 }
 
@@ -139,24 +159,28 @@ fn scene() -> impl Strategy<Value = Scene> {
 }
 
 fn act() -> impl Strategy<Value = Act> {
-    let (session, prompt) = (0..2_u8, 0..40_u8);
+    let (session, prompt) = (0..2_u8, 0..80_u8);
     let nth = any::<u8>();
     prop_oneof![
-        5 => (session.clone(), prompt.clone(), any::<bool>(), proptest::bool::weighted(0.8))
-            .prop_map(|(session, prompt, own_run, yolo)| Act::Submit { session, prompt, own_run, yolo }),
+        12 => (session.clone(), prompt.clone(), any::<bool>(), proptest::bool::weighted(0.8), any::<bool>())
+            .prop_map(|(session, prompt, own_run, yolo, stays)| Act::Submit { session, prompt, own_run, yolo, stays }),
         1 => session.clone().prop_map(|session| Act::Cancel { session }),
         2 => (session.clone(), prompt, any::<bool>())
             .prop_map(|(session, prompt, own_run)| Act::CancelRun { session, prompt, own_run }),
         1 => session.clone().prop_map(|session| Act::ClearQueue { session }),
         8 => (nth, proptest::bool::weighted(0.05)).prop_map(|(nth, fails)| Act::Open { nth, fails }),
         1 => session.clone().prop_map(|session| Act::Held { session }),
-        12 => (nth, proptest::bool::weighted(0.1)).prop_map(|(nth, fails)| Act::Prepared { nth, fails }),
+        12 => (nth, proptest::bool::weighted(0.1), any::<bool>())
+            .prop_map(|(nth, fails, small)| Act::Prepared { nth, fails, small }),
         16 => (nth, says()).prop_map(|(nth, says)| Act::Model { nth, says }),
         8 => (nth, vec(any::<u8>(), 0..4), 0..8_u8)
             .prop_map(|(nth, tools, reason)| Act::Answer { nth, tools, reason }),
         16 => (nth, proptest::bool::weighted(0.7)).prop_map(|(nth, inside)| Act::Inspected { nth, inside }),
         3 => nth.prop_map(|nth| Act::ToolOutput { nth }),
         10 => (nth, any::<u8>()).prop_map(|(nth, status)| Act::ToolFinished { nth, status }),
+        3 => (nth, any::<u8>()).prop_map(|(nth, how)| Act::Permit { nth, how }),
+        2 => (nth, any::<u8>()).prop_map(|(nth, how)| Act::Title { nth, how }),
+        40 => (nth, any::<u8>()).prop_map(|(nth, how)| Act::GoOn { nth, how }),
         2 => (session, nth, any::<u8>()).prop_map(|(session, nth, what)| Act::Stray { session, nth, what }),
     ]
 }
@@ -167,7 +191,8 @@ fn says() -> impl Strategy<Value = Says> {
         6 => (0..3_u8, "[ a-c\n]{0,4}").prop_map(|(block, text)| Says::Text { block, text }),
         2 => (0..2_u8).prop_map(|block| Says::Reasoning { block }),
         4 => (3..9_u8, any::<u8>()).prop_map(|(block, tool)| Says::Call { block, tool }),
-        1 => Just(Says::Usage),
+        2 => (0..9_u8).prop_map(|block| Says::Opaque { block }),
+        2 => proptest::bool::weighted(0.7).prop_map(|much| Says::Usage { much }),
         2 => (0..8_u8).prop_map(|reason| Says::Finished { reason }),
         1 => (any::<u8>(), proptest::option::of(any::<u16>()))
             .prop_map(|(kind, retry_after)| Says::Failed { kind, retry_after }),

@@ -2,18 +2,18 @@
 
 use hostler_core::content::{ErrorClass, ErrorInfo, ToolStatus, Usage};
 use hostler_core::flight;
-use hostler_core::ids::{AttemptId, CallId, RunId, SessionId};
-use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
-use hostler_core::prompt::Prompt;
-use hostler_core::protocol::{Command, Holder};
+use hostler_core::ids::{AttemptId, CallId, ClientId, RunId, SessionId};
+use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent, Preparation};
+use hostler_core::prompt::{PermissionMode, Prompt};
+use hostler_core::protocol::{Answer, Breadth, Command, Holder};
 use hostler_core::record::{CancelScope, Record};
 use hostler_core::session::{self, Settings};
 use hostler_core::workspace::{Input, Opened};
 
-use super::{Act, End, Says, Scene, Story, Wait};
+use super::{Act, Census, End, Says, Scene, Story, Wait};
 use crate::rig::{Rig, words};
 
-const TOOLS: [(&str, &str); 7] = [
+const TOOLS: [(&str, &str); 10] = [
     ("ls", "{}"),
     ("view", r#"{"file_path":"a"}"#),
     ("bash", r#"{"command":"make"}"#),
@@ -21,11 +21,18 @@ const TOOLS: [(&str, &str); 7] = [
     ("rm", "{}"),
     ("glob", r#"{"pattern":"*"}"#),
     ("write", r#"{"file_path":"a","content":""}"#),
+    ("agent", r#"{"prompt":"a task"}"#),
+    ("todos", r#"{"todos":[{"content":"a","status":"pending"}]}"#),
+    ("agent", r#"{"prompt":"another"}"#),
 ];
+
+/// A context window that is soon full.
+const WINDOW: u64 = 400;
 
 /// A rig on which a story is played.
 pub(crate) struct Stage {
     pub(super) rig: Rig,
+    pub(super) census: Census,
 }
 
 /// One of the sessions of all stories.
@@ -36,20 +43,26 @@ pub(super) fn session(number: u8) -> SessionId {
 impl Stage {
     pub(crate) fn new(serving: bool) -> Self {
         let settings = Settings { serving, answer_bytes: 200, attempts: 3, ..Settings::default() };
-        Self { rig: Rig::with(settings) }
+        Self { rig: Rig::with(settings), census: Census::default() }
     }
 
-    /// Plays the story and brings everything in it to its end.
-    pub(crate) fn play(&mut self, story: &Story) {
+    /// Plays the story and brings everything in it to its end. Says what happened in it.
+    pub(crate) fn play(mut self, story: &Story) -> Census {
+        self.act_out(story);
+        self.census
+    }
+
+    fn act_out(&mut self, story: &Story) {
         for scene in &story.0 {
             self.scene(scene);
         }
+        self.census.records(&self.rig.log);
         self.close();
     }
 
     /// Plays the story, and replays what is left of its flight record with its texts hidden.
-    pub(crate) fn play_for_others(&mut self, story: &Story) {
-        self.play(story);
+    pub(crate) fn play_for_others(mut self, story: &Story) -> Census {
+        self.act_out(story);
         let text = self.rig.flight();
         let redacted = flight::redact(&text).unwrap_or_else(|error| panic!("{error}"));
         let (before, after) = (flight::replay(&text), flight::replay(&redacted.text));
@@ -57,6 +70,7 @@ impl Stage {
         assert_eq!(before, after);
         assert_eq!(redacted.text.len(), text.len(), "every text has a placeholder of its length");
         assert!(!redacted.text.contains("prompt "), "a prompt is still there: {}", redacted.text);
+        self.census
     }
 
     fn scene(&mut self, scene: &Scene) {
@@ -68,16 +82,65 @@ impl Stage {
         let inputs: Vec<_> = scene.acts.iter().flat_map(|act| self.inputs(act)).collect();
         match scene.end {
             End::Well => drop(self.rig.batch(inputs)),
-            End::Uncommitted => self.rig.crash_uncommitted(inputs),
-            End::Unstarted => self.rig.crash_unstarted(inputs),
+            End::Uncommitted => {
+                self.census.crash(&self.rig);
+                self.rig.crash_uncommitted(inputs);
+            }
+            End::Unstarted => {
+                self.census.crash(&self.rig);
+                self.rig.crash_unstarted(inputs);
+            }
         }
     }
 
     fn inputs(&mut self, act: &Act) -> Vec<Input> {
         match act {
             Act::Answer { nth, tools, reason } => self.answer(*nth, tools, *reason),
+            Act::GoOn { nth, how } => self.go_on(*nth, *how),
             _ => self.input(act).into_iter().collect(),
         }
+    }
+
+    /// The first thing that is under way comes to something.
+    fn go_on(&mut self, nth: u8, how: u8) -> Vec<Input> {
+        let flights = &self.rig.flights;
+        let act = if !flights.opens.is_empty() {
+            Act::Open { nth, fails: false }
+        } else if !flights.prepares.is_empty() {
+            Act::Prepared { nth, fails: how == 0, small: how.is_multiple_of(2) }
+        } else if !flights.inspections.is_empty() {
+            Act::Inspected { nth, inside: !how.is_multiple_of(8) }
+        } else if !flights.titles.is_empty() && how.is_multiple_of(4) {
+            Act::Title { nth, how: how / 4 }
+        } else if !flights.tools.is_empty() {
+            // Those take their time.
+            let takes_long = !how.is_multiple_of(3);
+            return if takes_long {
+                Vec::new()
+            } else {
+                self.inputs(&Act::ToolFinished { nth, status: how })
+            };
+        } else {
+            return self.said_and_done(nth, how);
+        };
+        self.input(&act).into_iter().collect()
+    }
+
+    /// A whole answer, with words; about every second one fills the window, and a summary takes its time.
+    fn said_and_done(&self, nth: u8, how: u8) -> Vec<Input> {
+        let Some((session, attempt)) = pick(self.rig.flights.calls.iter(), nth) else { return Vec::new() };
+        let turn = self.rig.durable(session).turn.as_ref();
+        let sums_up = turn.is_some_and(|turn| turn.purpose != session::Purpose::Work);
+        if sums_up && !how.is_multiple_of(8) {
+            return Vec::new();
+        }
+        let said = |event| words::to(session, session::Input::Model { attempt: *attempt, event });
+        let words = [words::text(9, "some words"), event(&Says::Usage { much: how.is_multiple_of(2) })];
+        // A reader, now and then a sub-agent or something of the session's own.
+        let tools = [how, how / 2, how / 3];
+        let tools = &tools[..usize::from(how / 2) % 4];
+        let reason = if tools.is_empty() { 4 } else { 0 };
+        words.into_iter().map(said).chain(self.answer(nth, tools, reason)).collect()
     }
 
     /// A whole answer at once.
@@ -90,9 +153,12 @@ impl Stage {
     }
 
     fn input(&mut self, act: &Act) -> Option<Input> {
+        self.census.act(&self.rig, act);
         match act {
-            Act::Submit { session: to, prompt, own_run, yolo } => {
-                let prompt = self.prompt(*prompt, *own_run, *yolo);
+            Act::Submit { session: to, prompt, own_run, yolo, stays } => {
+                let mut prompt = self.prompt(*prompt, *own_run, *yolo);
+                prompt.terms.stays = *stays;
+                prompt.terms.title = !*stays;
                 Some(self.rig.request(words::submit(&session(*to), prompt)).1)
             }
             Act::Cancel { session: of } => self.cancel(*of, CancelScope::Session),
@@ -108,12 +174,31 @@ impl Stage {
                 Some(Input::SessionHeld { session: session(*of), holder })
             }
             Act::Open { nth, fails } => self.open(*nth, *fails),
+            Act::Permit { nth, how } => self.permit(*nth, *how),
             _ => self.outcome(act),
         }
     }
 
     fn cancel(&mut self, of: u8, scope: CancelScope) -> Option<Input> {
         Some(self.rig.request(words::cancel(&session(of), scope)).1)
+    }
+
+    /// A person answers, if anybody was asked for anything.
+    fn permit(&mut self, nth: u8, how: u8) -> Option<Input> {
+        let asked = |session: &SessionId| {
+            let durable = self.rig.is_open(session).then(|| self.rig.durable(session))?;
+            Some((session.clone(), pick(durable.asks.iter(), nth)?.id.clone()))
+        };
+        let (session, ask) = [session(nth), session(nth ^ 1)].iter().find_map(asked)?;
+        let answer = [
+            Answer::Once,
+            Answer::Session(Breadth::Exact),
+            Answer::Always(Breadth::Directory),
+            Answer::Once,
+            Answer::Deny,
+        ][usize::from(how) % 5];
+        let client = ClientId::new(format!("client {}", how % 2));
+        Some(self.rig.request(Command::Answer { session, ask, answer, client }).1)
     }
 
     /// A lock comes, once for each time that it was asked for.
@@ -132,7 +217,10 @@ impl Stage {
 
     fn prompt(&self, number: u8, own_run: bool, yolo: bool) -> Prompt {
         let (id, text) = (format!("p{number}"), format!("prompt {number}."));
-        let base = if yolo { words::prompt(&id, &text) } else { words::headless(&id, &text) };
+        let mut base = if yolo { words::prompt(&id, &text) } else { words::headless(&id, &text) };
+        if !yolo && !number.is_multiple_of(3) {
+            base.terms.permission = PermissionMode::Interactive;
+        }
         Prompt { run: own_run.then(|| RunId::new(format!("run-{id}"))), ..base }
     }
 
@@ -140,10 +228,11 @@ impl Stage {
     fn outcome(&self, act: &Act) -> Option<Input> {
         let flights = &self.rig.flights;
         match act {
-            Act::Prepared { nth, fails } => {
+            Act::Prepared { nth, fails, small } => {
                 let (session, prompt) = pick(flights.prepares.iter(), *nth)?.clone();
                 let failed = ErrorInfo::new(ErrorClass::NoProvider, "there is none");
-                let result = Box::new(if *fails { Err(failed) } else { Ok(words::preparation()) });
+                let ready = Preparation { context_window: small.then_some(WINDOW), ..words::preparation() };
+                let result = Box::new(if *fails { Err(failed) } else { Ok(ready) });
                 Some(words::to(&session, session::Input::Prepared { prompt, result }))
             }
             Act::Model { nth, says } => {
@@ -169,7 +258,18 @@ impl Stage {
                 Some(words::to(&session, self.stray(&session, *nth, *what)?))
             }
             Act::Submit { .. } | Act::Cancel { .. } | Act::CancelRun { .. } => None,
-            Act::ClearQueue { .. } | Act::Held { .. } | Act::Answer { .. } | Act::Open { .. } => None,
+            Act::ClearQueue { .. } | Act::Held { .. } | Act::Open { .. } => None,
+            Act::Title { nth, how } => {
+                let session = pick(flights.titles.iter(), *nth)?.clone();
+                let event = match how % 4 {
+                    0 => words::text(0, "a name"),
+                    1 => words::used(7, 1),
+                    2 => words::stop(),
+                    _ => ModelEvent::Failed(failure(*how, None)),
+                };
+                Some(words::to(&session, session::Input::Title { event }))
+            }
+            Act::Answer { .. } | Act::GoOn { .. } | Act::Permit { .. } => None,
         }
     }
 
@@ -236,7 +336,11 @@ fn event(says: &Says) -> ModelEvent {
         Says::Text { block, text } => words::text(u32::from(*block), text),
         Says::Reasoning { block } => ModelEvent::Reasoning { block: u32::from(*block), text: "hm".into() },
         Says::Call { block, tool } => call(u32::from(*block), *tool)[usize::from(*tool) % 2].clone(),
-        Says::Usage => ModelEvent::Usage(Usage { input: 7, output: 1, ..Usage::default() }),
+        Says::Opaque { block } => ModelEvent::Opaque { block: u32::from(*block), data: "\"seal\"".into() },
+        Says::Usage { much } => {
+            let input = if *much { WINDOW } else { 7 };
+            ModelEvent::Usage(Usage { input, output: 1, ..Usage::default() })
+        }
         Says::Finished { reason } => ModelEvent::Finished(finish(*reason)),
         Says::Failed { kind, retry_after } => ModelEvent::Failed(failure(*kind, *retry_after)),
     }
@@ -260,10 +364,13 @@ fn finish(number: u8) -> FinishReason {
 }
 
 fn failure(kind: u8, retry_after: Option<u16>) -> CallError {
-    let kind = match kind % 4 {
+    let status = |status, code: &str| CallErrorKind::Status { status, code: code.into() };
+    let kind = match kind % 6 {
         0 => CallErrorKind::Transport,
-        1 => CallErrorKind::Status { status: 429, code: String::new() },
-        2 => CallErrorKind::Status { status: 400, code: String::new() },
+        1 => status(429, ""),
+        2 => status(400, ""),
+        3 => status(400, "context_length_exceeded"),
+        4 => status(400, "invalid_signature"),
         _ => CallErrorKind::Truncated,
     };
     CallError { retry_after: retry_after.map(u64::from), ..words::broken(kind) }

@@ -11,12 +11,13 @@ use hostler_core::content::{ErrorClass, ErrorInfo, ToolOutcome, ToolStatus};
 use hostler_core::ids::{AttemptId, CallId, EffectId, PromptId, SessionId};
 use hostler_core::model::{CallError, CallErrorKind, ModelEvent, ModelRequest, Preparation, PrepareError};
 use hostler_core::session::Input as SessionInput;
-use hostler_core::tools::ToolInput;
+use hostler_core::tools::{Intent, ToolInput};
 use hostler_core::workspace::Input;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle};
 
 use super::Message;
+use crate::aside::aside;
 use crate::models::{Model, Sink};
 use crate::tools::{self, Canceller, Control, Progress};
 
@@ -137,6 +138,20 @@ impl Jobs {
         }
     }
 
+    pub(super) fn inspect(
+        &mut self,
+        session: SessionId,
+        call: CallId,
+        place: tools::Workspace,
+        input: ToolInput,
+    ) {
+        let id = EffectId::Call(session.clone(), call);
+        // What cannot be found out is not taken for harmless.
+        let work = async move { aside(move || tools::inspect(&place, &input)).await.unwrap_or_default() };
+        let say = move |intent| Input::Session { session, input: SessionInput::Inspected { call, intent } };
+        self.spawn(id, None, work, say, Intent::default);
+    }
+
     pub(super) fn run_tool(
         &mut self,
         session: SessionId,
@@ -182,7 +197,8 @@ impl Jobs {
         }
     }
 
-    /// Stops a tool; it says itself how it ended. One that was never started ends here.
+    /// Stops a tool; it says itself how it ended. One that was never started ends here; a look at what it would touch is
+    /// awaited by nobody any more.
     pub(super) fn cancel_tool(&mut self, session: SessionId, call: CallId) -> Option<Input> {
         match self.running.get_mut(&EffectId::Call(session.clone(), call)) {
             Some(job) => {
@@ -192,8 +208,7 @@ impl Jobs {
                 None
             }
             None => {
-                let text = "The user cancelled this before it was started; nothing was done.";
-                let outcome = ToolOutcome::text(ToolStatus::Cancelled, text);
+                let outcome = ToolOutcome::never_started();
                 Some(Input::Session { session, input: SessionInput::ToolFinished { call, outcome } })
             }
         }
@@ -228,7 +243,9 @@ impl Jobs {
         let Input::Session { session, input } = input else { return };
         let id = match input {
             SessionInput::Prepared { prompt, .. } => EffectId::Prepare(session.clone(), prompt.clone()),
-            SessionInput::ToolFinished { call, .. } => EffectId::Call(session.clone(), *call),
+            SessionInput::Inspected { call, .. } | SessionInput::ToolFinished { call, .. } => {
+                EffectId::Call(session.clone(), *call)
+            }
             SessionInput::Model { attempt, event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => {
                 EffectId::Attempt(session.clone(), *attempt)
             }
@@ -244,7 +261,6 @@ impl Jobs {
             | SessionInput::Submit { .. }
             | SessionInput::Cancel { .. }
             | SessionInput::ClearQueue { .. }
-            | SessionInput::Inspected { .. }
             | SessionInput::ToolOutput { .. }
             | SessionInput::Tick => return,
         };

@@ -18,11 +18,13 @@ use std::sync::Arc;
 use hostler_core::ids::{AttemptId, RequestId, SessionId};
 use hostler_core::machine::{Effects, Entry, Machine};
 use hostler_core::model::{CallError, CallErrorKind, ModelEvent};
+use hostler_core::outage::Outage;
 use hostler_core::protocol::{EventId, Notice, Refusal, RefusalKind, Reply, Request};
-use hostler_core::record::{Record, Strength};
+use hostler_core::record::Strength;
 use hostler_core::session::{Effect as Ask, Input as SessionInput, Owned, Settings};
 use hostler_core::tools::Rule;
 use hostler_core::workspace::{Effect, Input, Workspace};
+use tokio::signal::unix::{self, SignalKind};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::clock::Clock;
@@ -33,7 +35,6 @@ use crate::{rules, tools};
 
 use flight::Flight;
 use jobs::Jobs;
-use outage::Outage;
 use publish::Publisher;
 
 /// How many messages may wait for the driver before whoever sends them waits too.
@@ -110,8 +111,16 @@ struct Driver {
 pub fn open(setup: Setup) -> std::io::Result<InProcess> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (door, driver) = new(setup);
-    std::thread::Builder::new().name("driver".to_owned()).spawn(move || runtime.block_on(driver.run()))?;
+    let run = move || runtime.block_on(live(driver));
+    std::thread::Builder::new().name("driver".to_owned()).spawn(run)?;
     Ok(door)
+}
+
+async fn live(driver: Driver) {
+    // By default it ends the process to write more to a file than a limit allows. Being told of it as of a full disk is
+    // better, and commands begin with the default whatever is listened to here.
+    let _told = unix::signal(SignalKind::from_raw(libc::SIGXFSZ));
+    driver.run().await;
 }
 
 fn new(setup: Setup) -> (InProcess, Driver) {
@@ -163,11 +172,11 @@ impl Driver {
         match self.setup.store.commit(&entries, self.strength(&entries)) {
             Ok(committed) => {
                 self.flight.note(now, inputs, digest, &self.machine);
-                let ended = ended_turns(&entries);
+                let resting = at_rest(&entries);
                 self.publisher.records(entries, &committed);
-                self.snapshot(&ended, &committed);
+                self.snapshot(&resting, &committed);
                 effects.into_iter().for_each(|effect| self.start(effect));
-                if !ended.is_empty() {
+                if !resting.is_empty() {
                     self.maintain();
                 }
             }
@@ -203,7 +212,8 @@ impl Driver {
                 self.jobs.prepare(session, prompt, preparing);
             }
             Ask::CancelPrepare { prompt } => self.jobs.cancel_prepare(session, prompt),
-            Ask::CallModel { attempt, model } => match self.machine.model_request(&session) {
+            // Keys are what the environment says, and no preparation calls them renewable.
+            Ask::CallModel { attempt, model, renew: _ } => match self.machine.model_request(&session) {
                 Some(request) => self.jobs.call(session, attempt, self.setup.models.get(&model), request),
                 None => self.pending.push_back(lost(session, attempt)),
             },
@@ -217,9 +227,8 @@ impl Driver {
             Ask::KeepRules { rules } => self.keep(&rules),
             Ask::CancelCall { attempt } => self.jobs.cancel_call(session, attempt),
             Ask::InspectCall { call, input } => {
-                let intent = tools::inspect(&self.setup.tools.of_call(&session, call), &input);
-                let input = SessionInput::Inspected { call, intent };
-                self.pending.push_back(Input::Session { session, input });
+                let place = self.setup.tools.of_call(&session, call);
+                self.jobs.inspect(session, call, place, *input);
             }
             Ask::RunTool { call, input } => {
                 let place = self.setup.tools.of_call(&session, call);
@@ -251,7 +260,7 @@ impl Driver {
     /// The log cannot be written: what is under way is stopped and the machine begins anew.
     async fn crash(&mut self, error: &StoreError) {
         let message = error.to_string();
-        self.outage.begin(self.setup.clock.now(), &message);
+        self.outage.failed(self.setup.clock.now(), &message);
         self.jobs.stop().await;
         self.pending.clear();
         self.locks.clear();
@@ -276,10 +285,10 @@ fn lost(session: SessionId, attempt: AttemptId) -> Input {
     Input::Session { session, input: SessionInput::Model { attempt, event: ModelEvent::Failed(error) } }
 }
 
-/// The sessions of which a turn ended among those entries.
-fn ended_turns(entries: &[Entry]) -> Vec<SessionId> {
-    let ended = |entry: &&Entry| matches!(entry.record, Record::TurnFinished { .. });
-    entries.iter().filter(ended).map(|entry| entry.session.clone()).collect()
+/// The sessions that have come to rest with one of those entries.
+fn at_rest(entries: &[Entry]) -> Vec<SessionId> {
+    let rests = |entry: &&Entry| entry.record.is_rest();
+    entries.iter().filter(rests).map(|entry| entry.session.clone()).collect()
 }
 
 /// Shares an event among subscribers.

@@ -2,21 +2,27 @@
 //! the core.
 
 use std::pin::Pin;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::task::Poll;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use hostler_core::config::typed::{Provider, Secret};
 use hostler_core::model::{CallError, CallErrorKind, ModelEvent, ModelRequest, join_adjacent};
+use hostler_core::provider::extra::with_fields;
+use hostler_core::provider::listing;
 use hostler_core::provider::refusal::error_from_response;
 use hostler_core::provider::stream::Decoder;
 use hostler_core::provider::wire::Post;
-use reqwest::header::HeaderValue;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::providers::Endpoint;
+use super::credentials::Credential;
 use super::{Model, Sink};
 
 /// How many bytes of an error's body are read.
 const ERROR_BYTES: usize = 64 << 10;
+
+/// How many bytes a list of models may have.
+const LIST_BYTES: usize = 4 << 20;
 
 /// How many bytes of a stream are taken in before what they say is passed on.
 const READ_BYTES: usize = 64 << 10;
@@ -24,9 +30,15 @@ const READ_BYTES: usize = 64 << 10;
 /// How often the task that reads a connection is given a chance to bring more.
 const CHANCES: u32 = 2;
 
-/// Carries to one endpoint.
+/// Carries to one provider.
+#[derive(Clone)]
 pub(super) struct Carrier {
-    endpoint: Endpoint,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    provider: Provider,
+    credential: Credential,
     connect: Duration,
     client: OnceLock<Result<reqwest::Client, String>>,
 }
@@ -38,11 +50,10 @@ impl Model for Carrier {
         _attempt: u32,
         sink: Sink,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let protocol = self.endpoint.provider.protocol;
-        let post = self.request(&request);
+        let carrier = self.clone();
         Box::pin(async move {
-            let end = match post {
-                Ok(post) => exchange(post, protocol.decoder(), &sink).await,
+            let end = match carrier.request(&request).await {
+                Ok(post) => exchange(post, carrier.shared.provider.protocol.decoder(), &sink).await,
                 Err(error) => Err(error),
             };
             if let Err(error) = end {
@@ -54,37 +65,95 @@ impl Model for Carrier {
 
 impl Carrier {
     /// `connect` is how long connecting may take.
-    pub(super) fn new(endpoint: Endpoint, connect: Duration) -> Self {
-        Self { endpoint, connect, client: OnceLock::new() }
+    pub(super) fn new(provider: Provider, connect: Duration) -> Self {
+        let credential = Credential::new(provider.key.clone());
+        Self { shared: Arc::new(Shared { provider, credential, connect, client: OnceLock::new() }) }
     }
 
-    fn request(&self, request: &ModelRequest) -> Result<reqwest::RequestBuilder, CallError> {
-        let Endpoint { provider, key, .. } = &self.endpoint;
-        let post = provider.protocol.post(self.endpoint.base_url(), key.as_deref(), request);
-        let client = self.client.get_or_init(|| client(&post.url, self.connect)).as_ref();
+    /// Whom it carries to.
+    pub(super) fn provider(&self) -> &Provider {
+        &self.shared.provider
+    }
+
+    /// The key, if there is one; else why it cannot be had.
+    pub(super) async fn key(&self) -> Result<Option<String>, String> {
+        self.shared.credential.get().await
+    }
+
+    async fn request(&self, request: &ModelRequest) -> Result<reqwest::RequestBuilder, CallError> {
+        let key = self.key().await.map_err(|why| error(CallErrorKind::Credentials, &why))?;
+        let Provider { protocol, base_url, body, .. } = self.provider();
+        let mut post = protocol.post(base_url, key.as_deref(), request);
+        post.body = with_fields(post.body, body);
+        let client = self.shared.client.get_or_init(|| client(&post.url, self.shared.connect)).as_ref();
         let client = client.map_err(|why| error(CallErrorKind::Protocol, why))?;
-        build(client, post).ok_or_else(|| {
-            let variable = provider.key_variable;
-            let message = format!("The key in {variable} has characters that no key has; copy it again.");
-            error(CallErrorKind::Credentials, &message)
-        })
+        let url = post.url.clone();
+        let body = std::mem::take(&mut post.body);
+        let builder =
+            client.post(url).header("content-type", "application/json").header("accept", "text/event-stream");
+        Ok(self.with_headers(builder, post)?.body(body))
+    }
+
+    /// Asks the server for the list of its models: the status that it answers with, and their names. Takes at most so long.
+    pub(super) async fn list(&self, patience: Duration) -> Result<(u16, Vec<String>), String> {
+        let listed = async {
+            let key = self.key().await?;
+            let Provider { protocol, base_url, .. } = self.provider();
+            let get = listing::request(*protocol, base_url, key.as_deref());
+            let builder = client(&get.url, patience)?.get(&get.url);
+            let builder = self.with_headers(builder, get).map_err(|error| error.message)?;
+            let mut response = builder.send().await.map_err(describe)?;
+            let status = response.status().as_u16();
+            let mut body = Vec::new();
+            while let Ok(Some(chunk)) = response.chunk().await {
+                body.extend_from_slice(&chunk);
+                if body.len() > LIST_BYTES {
+                    return Ok((status, Vec::new()));
+                }
+            }
+            let names = if response.status().is_success() { listing::names(&body) } else { Vec::new() };
+            Ok((status, names))
+        };
+        let late = |_| format!("there was no answer within {} s", patience.as_secs());
+        tokio::time::timeout(patience, listed).await.map_err(late)?
+    }
+
+    /// The protocol's headers, the key, and then what is configured, which goes before both.
+    fn with_headers(
+        &self,
+        mut builder: reqwest::RequestBuilder,
+        post: Post,
+    ) -> Result<reqwest::RequestBuilder, CallError> {
+        for (name, value) in post.headers {
+            builder = builder.header(name, value);
+        }
+        if let Some((name, value)) = post.key {
+            let value = secret(&value).ok_or_else(|| {
+                let place = self.shared.credential.place();
+                let message = format!("The key from {place} has characters that no key has; copy it again.");
+                error(CallErrorKind::Credentials, &message)
+            })?;
+            builder = builder.header(name, value);
+        }
+        let mut own = HeaderMap::new();
+        for (name, Secret(value)) in &self.provider().headers {
+            let header = HeaderName::try_from(name).ok().zip(secret(value));
+            let (name, value) = header.ok_or_else(|| {
+                let message =
+                    format!("The header {name} of the configuration has characters that no header has.");
+                error(CallErrorKind::Protocol, &message)
+            })?;
+            own.insert(name, value);
+        }
+        Ok(builder.headers(own))
     }
 }
 
-/// The request to be posted; none if the key cannot stand in a header.
-fn build(client: &reqwest::Client, post: Post) -> Option<reqwest::RequestBuilder> {
-    let Post { url, headers, key, body } = post;
-    let mut builder =
-        client.post(url).header("content-type", "application/json").header("accept", "text/event-stream");
-    for (name, value) in headers {
-        builder = builder.header(name, value);
-    }
-    if let Some((name, value)) = key {
-        let mut value = HeaderValue::from_str(&value).ok()?;
-        value.set_sensitive(true);
-        builder = builder.header(name, value);
-    }
-    Some(builder.body(body))
+/// A header's value that is never shown.
+fn secret(value: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(value).ok()?;
+    value.set_sensitive(true);
+    Some(value)
 }
 
 /// A client for that URL. Reading the platform's certificates takes longer than all the rest of a start, so it is done
@@ -100,6 +169,10 @@ fn client(url: &str, connect: Duration) -> Result<reqwest::Client, String> {
         .redirect(reqwest::redirect::Policy::none());
     if url.starts_with("http://") {
         builder = builder.tls_certs_only([]).pool_max_idle_per_host(0);
+    }
+    // No proxy leads to this machine.
+    if ["http://127.", "http://localhost", "http://[::1]"].iter().any(|near| url.starts_with(near)) {
+        builder = builder.no_proxy();
     }
     builder.build().map_err(describe)
 }

@@ -4,13 +4,16 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
 
+use hostler_core::config::Config;
+use hostler_core::config::merge::{Layer, Source, merge};
+use hostler_core::config::tree::Node;
+use hostler_core::config::typed::{defaults, environment};
 use hostler_core::ids::{AttemptId, SessionId, StepId, TurnId};
 use hostler_core::model::{Item, ModelRef};
 use hostler_core::session::Input as SessionInput;
 use hostler_core::workspace::Input;
 use tokio::sync::mpsc;
 
-use super::super::Endpoints;
 use super::*;
 use crate::driver::Message;
 
@@ -24,6 +27,15 @@ struct Exchange {
 
 /// Asks a provider whose server answers so.
 fn ask(provider: &str, key: Option<&str>, answer: &'static str) -> Exchange {
+    ask_as_configured(provider, key, answer, None)
+}
+
+fn ask_as_configured(
+    provider: &str,
+    key: Option<&str>,
+    answer: &'static str,
+    configured: Option<Layer>,
+) -> Exchange {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let server = thread::spawn(move || serve(&listener, answer));
@@ -31,8 +43,11 @@ fn ask(provider: &str, key: Option<&str>, answer: &'static str) -> Exchange {
         Some((_, "URL")) => Some(url.clone()),
         _ => key.map(str::to_owned),
     };
-    let endpoints = Endpoints::from_variables(variable);
-    let events = events(&Carrier::new(endpoints.get(provider).unwrap().clone(), CONNECT), provider);
+    let mut layers = vec![defaults()];
+    layers.extend(environment(variable));
+    layers.extend(configured);
+    let config = Config::from(&merge(&layers)).unwrap();
+    let events = events(&Carrier::new(config.providers[provider].clone(), CONNECT), provider);
     Exchange { sent: server.join().unwrap(), events }
 }
 
@@ -137,9 +152,31 @@ fn a_refusal_is_read() {
 
 #[test]
 fn a_key_that_cannot_be_one_is_not_sent() {
-    let endpoints = Endpoints::from_variables(|name| (name == "ANTHROPIC_API_KEY").then(|| "a\nb".into()));
-    let events = events(&Carrier::new(endpoints.get("anthropic").unwrap().clone(), CONNECT), "anthropic");
+    let mut layers = vec![defaults()];
+    layers.extend(environment(|name| (name == "ANTHROPIC_API_KEY").then(|| "a\nb".into())));
+    let config = Config::from(&merge(&layers)).unwrap();
+    let events = events(&Carrier::new(config.providers["anthropic"].clone(), CONNECT), "anthropic");
     let [ModelEvent::Failed(error)] = &events[..] else { panic!("{events:?}") };
     assert_eq!(error.kind, CallErrorKind::Credentials);
     assert!(error.message.contains("ANTHROPIC_API_KEY"), "{error:?}");
+}
+
+#[test]
+fn what_is_configured_goes_along_and_before_our_own() {
+    let answer = "HTTP/1.1 200 OK\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"Hello\"},\"finish_reason\":\"stop\"}]}\n\n";
+    let extra = [
+        (
+            "headers".into(),
+            Node::object(
+                [("x-team".into(), Node::text("blue")), ("Authorization".into(), Node::text("Basic b"))]
+                    .into(),
+            ),
+        ),
+        ("body".into(), Node::object([("temperature".into(), Node::text("warm"))].into())),
+    ];
+    let root = Node::object(extra.into()).below(&["providers", "openai"]);
+    let layer = Layer { source: Source::User("u".into()), root, trusted: true };
+    let Exchange { sent, .. } = ask_as_configured("openai", Some("k"), answer, Some(layer));
+    assert!(sent.contains("x-team: blue\r\n") && sent.contains("authorization: Basic b\r\n"), "{sent}");
+    assert!(!sent.contains("Bearer") && sent.ends_with(",\"temperature\":\"warm\"}"), "{sent}");
 }

@@ -3,9 +3,11 @@
 //! What is said to a model and what it says back is decided and taken apart in the core; here it is only carried.
 
 mod carrier;
+mod credentials;
+mod local;
 mod nobody;
+mod notes;
 mod prepare;
-mod providers;
 mod rehearsal;
 mod sink;
 
@@ -14,10 +16,10 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hostler_core::config::Config;
 use hostler_core::model::{ModelRef, ModelRequest, Preparation, PrepareError};
 use hostler_core::prompt::Terms;
 
-pub use providers::Endpoints;
 pub use sink::Sink;
 
 /// Something that answers model requests.
@@ -38,9 +40,11 @@ pub struct Models {
 }
 
 struct Shared {
-    endpoints: Endpoints,
+    config: Arc<Config>,
+    /// The user's directory for configuration.
+    user: Option<PathBuf>,
     /// Who carries to each provider, by its name.
-    carriers: BTreeMap<&'static str, Arc<carrier::Carrier>>,
+    carriers: BTreeMap<String, Arc<carrier::Carrier>>,
     /// Scenarios by the name under which they were asked for, as they were when their run was prepared.
     rehearsals: Mutex<BTreeMap<String, Arc<rehearsal::Rehearsal>>>,
 }
@@ -52,15 +56,29 @@ impl std::fmt::Debug for Shared {
 }
 
 impl Models {
-    /// The models that can be asked at those endpoints, and the rehearsal model. `connect` is how long connecting to an
-    /// endpoint may take, in milliseconds.
-    pub fn new(endpoints: Endpoints, connect: u64) -> Self {
+    /// The models that can be asked as it is configured, and the rehearsal model. `user` is the user's directory for
+    /// configuration, and `connect` is how long connecting to a provider may take, in milliseconds.
+    pub fn new(config: Arc<Config>, user: Option<PathBuf>, connect: u64) -> Self {
         let connect = std::time::Duration::from_millis(connect);
-        let carriers = endpoints.iter().map(|endpoint| {
-            (endpoint.provider.name, Arc::new(carrier::Carrier::new(endpoint.clone(), connect)))
+        let carriers = config.providers.iter().map(|(name, provider)| {
+            (name.clone(), Arc::new(carrier::Carrier::new(provider.clone(), connect)))
         });
         let carriers = carriers.collect();
-        Self { shared: Arc::new(Shared { endpoints, carriers, rehearsals: Mutex::default() }) }
+        Self { shared: Arc::new(Shared { config, user, carriers, rehearsals: Mutex::default() }) }
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.shared.config
+    }
+
+    /// Asks a provider for the list of its models; gives the HTTP status that it answers with, or why it could not be
+    /// asked. Takes at most `patience` milliseconds.
+    pub async fn look(&self, provider: &str, patience: u64) -> Result<u16, String> {
+        match self.shared.carriers.get(provider) {
+            Some(carrier) => Ok(carrier.list(std::time::Duration::from_millis(patience)).await?.0),
+            None => Err(format!("there is no provider {provider}")),
+        }
     }
 
     /// Finds out what a run on those terms needs. `root` is where its tools work.
@@ -70,7 +88,7 @@ impl Models {
         root: PathBuf,
     ) -> impl Future<Output = Result<Preparation, PrepareError>> + Send + use<> {
         let models = self.clone();
-        async move { prepare::prepare(&models, &terms, &root) }
+        async move { prepare::prepare(&models, &terms, &root).await }
     }
 
     /// Who answers for that model.

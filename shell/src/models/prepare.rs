@@ -2,80 +2,157 @@
 //! and the system prompt.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 
-use hostler_core::catalogue;
+use hostler_core::catalogue::Builtin;
+use hostler_core::config::nearest::nearest;
+use hostler_core::config::{Config, Provider};
 use hostler_core::content::{ErrorClass, ErrorInfo};
-use hostler_core::instructions::{Surroundings, system_prompt};
+use hostler_core::instructions::{Note, Surroundings, system_prompt};
 use hostler_core::model::{ModelRef, Preparation, PrepareError, SmallModel};
 use hostler_core::prompt::Terms;
 use hostler_core::rehearsal::Scenario;
 use hostler_core::tools;
 
-use super::Models;
-use super::providers::Provider;
 use super::rehearsal::Rehearsal;
+use super::{Models, local, notes};
+use crate::aside::aside;
+use crate::config::repository_root;
 
 /// The provider's name of the model inside the program.
 pub(super) const REHEARSAL: &str = "rehearsal";
 
-pub(super) fn prepare(models: &Models, terms: &Terms, root: &Path) -> Result<Preparation, PrepareError> {
-    let model = choose(models, terms.model.as_deref())?;
+pub(super) async fn prepare(
+    models: &Models,
+    terms: &Terms,
+    root: &Path,
+) -> Result<Preparation, PrepareError> {
+    let mut notices = Vec::new();
+    let model = choose(models, terms.model.as_deref(), &mut notices).await?;
     let small = match terms.small_model.as_deref() {
         Some(name) => {
-            let model = choose(models, Some(name))?;
-            let prices = catalogue::lookup(&model.provider, &model.model).unwrap_or_default().prices;
+            let model = choose(models, Some(name), &mut notices).await?;
+            let prices = models.config().model_info(&model.provider, &model.model).unwrap_or_default().prices;
             Some(Box::new(SmallModel { model, prices }))
         }
         None => None,
     };
+    let ((notes, cut), repository) = look(models, root).await?;
+    notices.extend(left_out(&cut, models.config().context.max_bytes));
     let surroundings = Surroundings {
         directory: root.display().to_string(),
         platform: std::env::consts::OS.to_owned(),
-        repository: root.ancestors().any(|dir| dir.join(".git").exists()),
+        repository,
     };
-    let info = catalogue::lookup(&model.provider, &model.model).unwrap_or_default();
+    let info = models.config().model_info(&model.provider, &model.model).unwrap_or_default();
+    if info.context.is_none() && model.provider != REHEARSAL {
+        notices.push(unknown_limits(&model, info.prices.is_some()));
+    }
     Ok(Preparation {
         model,
-        system: system_prompt(&surroundings, terms),
+        system: system_prompt(&surroundings, terms, &notes),
         tools: tools::specs(),
         context_window: info.context,
         prices: info.prices.map(Box::new),
-        notices: Vec::new(),
+        notices,
         small,
+        renewable: false,
     })
 }
 
-fn choose(models: &Models, name: Option<&str>) -> Result<ModelRef, PrepareError> {
-    let Some(name) = name else { return Err(no_model(models)) };
+/// Looks at files, which may take as long as a disk likes.
+async fn look(models: &Models, root: &Path) -> Result<((Vec<Note>, Vec<String>), bool), PrepareError> {
+    let (user, context) = (models.shared.user.clone(), models.config().context.clone());
+    let root = root.to_owned();
+    let work = move || (notes::find(&root, user.as_deref(), &context), repository_root(&root).is_some());
+    aside(work).await.map_err(broke_down)
+}
+
+fn broke_down(error: io::Error) -> PrepareError {
+    ErrorInfo::new(ErrorClass::Internal, format!("The run could not be prepared ({error}); try again."))
+}
+
+fn left_out(cut: &[String], most: usize) -> Option<String> {
+    (!cut.is_empty()).then(|| {
+        let files = cut.join(", ");
+        format!("Notes for agents have more than {most} bytes, so something is left out of {files}; allow more with context.max_bytes.")
+    })
+}
+
+fn unknown_limits(model: &ModelRef, priced: bool) -> String {
+    let what = if priced { "" } else { " and prices" };
+    format!(
+        "The limits{what} of {model} are not known, so that a conversation is summed up only when it is refused as too long; \
+         say them in the configuration, under models."
+    )
+}
+
+async fn choose(
+    models: &Models,
+    name: Option<&str>,
+    notices: &mut Vec<String>,
+) -> Result<ModelRef, PrepareError> {
+    let config = models.config();
+    let Some(name) = name.or(config.model.as_deref()) else {
+        return without_a_name(models, notices).await;
+    };
     if name == REHEARSAL {
         models.rehearse("", Rehearsal::Tour);
         return Ok(ModelRef { provider: REHEARSAL.to_owned(), model: String::new() });
     }
     if let Some(file) = name.strip_prefix("rehearsal:") {
-        return rehearse(models, file);
+        return rehearse(models, file).await;
     }
     match name.split_once('/') {
-        Some((provider, model)) if !model.is_empty() => served(models, name, provider, model),
-        _ => Err(unknown(models, name)),
+        Some((provider, model)) if !model.is_empty() => served(models, name, provider, model).await,
+        _ => Err(unknown(config, name)),
     }
 }
 
-fn served(models: &Models, name: &str, provider: &str, model: &str) -> Result<ModelRef, PrepareError> {
-    let Some(endpoint) = models.shared.endpoints.get(provider) else { return Err(unknown(models, name)) };
-    if !endpoint.is_configured() {
-        let Provider { key_variable, url_variable, .. } = endpoint.provider;
-        let text = format!(
-            "There is no key for {provider}; set {key_variable}, or {url_variable} for a server that needs none."
-        );
-        return Err(ErrorInfo::new(ErrorClass::Credentials, text));
+/// A server on this machine, if nothing else is configured.
+async fn without_a_name(models: &Models, notices: &mut Vec<String>) -> Result<ModelRef, PrepareError> {
+    let config = models.config();
+    let elsewhere = config.providers.values().any(|provider| provider.configured && !is_local(provider));
+    if elsewhere || !config.local_servers {
+        return Err(no_model(config));
     }
+    let (model, base_url) = local::find(models).await.ok_or_else(|| no_model(config))?;
+    notices.push(format!(
+        "No model is named and no key is set, so {model} is used, which was found at {base_url}."
+    ));
+    Ok(model)
+}
+
+fn is_local(provider: &Provider) -> bool {
+    provider.builtin.is_some_and(Builtin::is_local)
+}
+
+async fn served(models: &Models, name: &str, provider: &str, model: &str) -> Result<ModelRef, PrepareError> {
+    let Some(carrier) = models.shared.carriers.get(provider) else {
+        return Err(unknown(models.config(), name));
+    };
+    let credentials = |text: String| ErrorInfo::new(ErrorClass::Credentials, text);
+    if !carrier.provider().configured {
+        return Err(credentials(no_key(provider, carrier.provider())));
+    }
+    carrier.key().await.map_err(credentials)?;
     Ok(ModelRef { provider: provider.to_owned(), model: model.to_owned() })
 }
 
-fn rehearse(models: &Models, file: &str) -> Result<ModelRef, PrepareError> {
+fn no_key(name: &str, provider: &Provider) -> String {
+    match provider.builtin {
+        Some(Builtin { key_variable: Some(key), url_variable: Some(url), .. }) => {
+            format!("There is no key for {name}; set {key}, or {url} for a server that needs none.")
+        }
+        _ => format!("There is no key for {name}; set one in the configuration, under providers.{name}."),
+    }
+}
+
+async fn rehearse(models: &Models, file: &str) -> Result<ModelRef, PrepareError> {
     let usage = |text: String| ErrorInfo::new(ErrorClass::Usage, text);
-    let text = std::fs::read_to_string(file).map_err(|error| {
+    let path = file.to_owned();
+    let text = aside(move || std::fs::read_to_string(path)).await.map_err(broke_down)?.map_err(|error| {
         usage(format!("The scenario {file} cannot be read ({error}); check the path after rehearsal:."))
     })?;
     let scenario = Scenario::parse(&text)
@@ -84,43 +161,69 @@ fn rehearse(models: &Models, file: &str) -> Result<ModelRef, PrepareError> {
     Ok(ModelRef { provider: REHEARSAL.to_owned(), model: file.to_owned() })
 }
 
-fn no_model(models: &Models) -> PrepareError {
-    let configured = models.shared.endpoints.iter().find(|endpoint| endpoint.is_configured());
+fn no_model(config: &Config) -> PrepareError {
+    let configured = config.providers.iter().find(|(_, provider)| provider.configured && !is_local(provider));
     let text = match configured {
-        Some(endpoint) => {
-            let name = endpoint.provider.name;
-            format!("No model was named; name one with --model {name}/NAME or in HOSTLER_MODEL.")
+        Some((name, _)) => {
+            format!(
+                "No model was named; name one with --model {name}/NAME, in HOSTLER_MODEL or in the configuration."
+            )
         }
         None => {
-            let keys: BTreeSet<_> =
-                models.shared.endpoints.iter().map(|endpoint| endpoint.provider.key_variable).collect();
-            let keys = Vec::from_iter(keys).join(" or ");
+            let known = config.providers.values().filter_map(|provider| provider.builtin?.key_variable);
+            let keys = Vec::from_iter(known.collect::<BTreeSet<_>>()).join(", ");
             format!(
-                "No model is configured; set {keys} and name a model with --model PROVIDER/NAME, or try --model rehearsal, which needs neither."
+                "No model is configured; set one of {keys} and name a model with --model PROVIDER/NAME, or try --model rehearsal, which needs neither."
             )
         }
     };
     ErrorInfo::new(ErrorClass::NoProvider, text)
 }
 
-fn unknown(models: &Models, name: &str) -> PrepareError {
-    let endpoints = models.shared.endpoints.iter();
-    let names: Vec<_> = endpoints.map(|endpoint| format!("{}/NAME", endpoint.provider.name)).collect();
-    let text =
-        format!("There is no model {name:?}; write {}, rehearsal, or rehearsal:FILE.", names.join(", "));
+fn unknown(config: &Config, name: &str) -> PrepareError {
+    let names = || config.providers.keys().map(String::as_str);
+    let (provider, model) = name.split_once('/').unwrap_or((name, ""));
+    let text = match nearest(provider, names().chain([REHEARSAL])).filter(|meant| *meant != provider) {
+        Some(REHEARSAL) if model.is_empty() => format!("There is no model {name:?}; did you mean rehearsal?"),
+        Some(meant) if !model.is_empty() => {
+            format!("There is no provider {provider:?}; did you mean --model {meant}/{model}?")
+        }
+        _ => {
+            let all: Vec<_> = names().map(|name| format!("{name}/NAME")).collect();
+            format!("There is no model {name:?}; write {}, rehearsal, or rehearsal:FILE.", all.join(", "))
+        }
+    };
     ErrorInfo::new(ErrorClass::UnknownModel, text)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::Endpoints;
+    use std::sync::Arc;
+
+    use hostler_core::config::merge::merge;
+    use hostler_core::config::typed::{defaults, environment};
+
     use super::*;
 
-    /// What is chosen when the variables are set that are named here: the model, or the class and the sentence.
+    /// The models of an environment in which the variables are set that are named here.
+    fn models(variables: &[&str]) -> Models {
+        let mut layers = vec![defaults()];
+        let set = |name: &str| variables.contains(&name).then(|| "http://127.0.0.1:1".to_owned());
+        layers.extend(environment(set));
+        let mut config = Config::from(&merge(&layers)).unwrap();
+        // Who runs these tests may have a server of their own.
+        config.local_servers = false;
+        Models::new(Arc::new(config), None, 1_000)
+    }
+
+    fn block_on<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+    }
+
+    /// What is chosen: the model, or the class and the sentence.
     fn choice(variables: &[&str], model: Option<&str>) -> Result<String, String> {
-        let find = |name: &str| variables.contains(&name).then(|| "set".to_owned());
-        let models = Models::new(Endpoints::from_variables(find), 1_000);
-        let chosen = choose(&models, model);
+        let models = models(variables);
+        let chosen = block_on(choose(&models, model, &mut Vec::new()));
         chosen.map(|model| model.to_string()).map_err(|error| format!("{:?}: {}", error.class, error.message))
     }
 
@@ -137,7 +240,24 @@ mod tests {
         check(&["OPENAI_API_KEY"], Some("openai-responses/gpt"), Ok("openai-responses/gpt"));
         check(&["GEMINI_API_KEY"], Some("gemini/pro"), Ok("gemini/pro"));
         check(&["ANTHROPIC_API_KEY"], Some("anthropic/claude"), Ok("anthropic/claude"));
+        check(&["OPENROUTER_API_KEY"], Some("openrouter/a/b"), Ok("openrouter/a/b"));
+        check(&[], Some("ollama/qwen"), Ok("ollama/qwen"));
         check(&[], Some("rehearsal"), Ok("rehearsal"));
+    }
+
+    #[test]
+    fn what_is_known_of_a_model_is_what_its_run_works_with() {
+        let prepared = |name: &str| {
+            let terms = Terms { model: Some(name.to_owned()), ..Terms::headless() };
+            block_on(prepare(&models(&["ANTHROPIC_API_KEY"]), &terms, Path::new("/"))).unwrap()
+        };
+        let known = prepared("anthropic/claude-sonnet-4-5");
+        assert_eq!((known.context_window, known.notices.len()), (Some(200_000), 0));
+        assert_eq!(known.prices.map(|prices| prices.input), Some(3_000_000));
+        let unknown = prepared("anthropic/claude-of-the-future");
+        assert_eq!((unknown.context_window, unknown.prices), (None, None));
+        assert!(unknown.notices[0].contains("claude-of-the-future"), "{:?}", unknown.notices);
+        assert!(prepared("rehearsal").notices.is_empty());
     }
 
     #[test]
@@ -152,22 +272,31 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_is_listed() {
+    fn what_there_is_is_listed_or_what_was_meant() {
         for name in ["gpt", "openai/", "/gpt", "other/gpt", ""] {
             let Err(text) = choice(&["OPENAI_API_KEY"], Some(name)) else { panic!("{name}") };
-            assert!(
-                text.starts_with(&format!(
-                    "UnknownModel: There is no model {name:?}; write anthropic/NAME, "
-                ))
-            );
-            assert!(text.ends_with(", openai-responses/NAME, rehearsal, or rehearsal:FILE."), "{text}");
+            let start = format!("UnknownModel: There is no model {name:?}; write anthropic/NAME, ");
+            assert!(text.starts_with(&start), "{text}");
+            assert!(text.ends_with(", xai/NAME, rehearsal, or rehearsal:FILE."), "{text}");
         }
+        check(
+            &[],
+            Some("antropic/claude"),
+            Err("UnknownModel: There is no provider \"antropic\"; did you mean --model anthropic/claude?"),
+        );
+        check(
+            &[],
+            Some("rehersal"),
+            Err("UnknownModel: There is no model \"rehersal\"; did you mean rehearsal?"),
+        );
         check(
             &["OPENAI_API_KEY"],
             None,
-            Err("NoProvider: No model was named; name one with --model openai/NAME or in HOSTLER_MODEL."),
+            Err(
+                "NoProvider: No model was named; name one with --model openai/NAME, in HOSTLER_MODEL or in the configuration.",
+            ),
         );
         let Err(text) = choice(&[], None) else { panic!() };
-        assert!(text.contains("set ANTHROPIC_API_KEY or "), "{text}");
+        assert!(text.contains("set one of ANTHROPIC_API_KEY, "), "{text}");
     }
 }

@@ -85,6 +85,7 @@ pub(super) fn attempt_failed(session: &str, turn: u32, message: u64) -> Entry {
             usage: Usage::default(),
             cost: None,
             too_long: false,
+            seals: false,
             retry_after: None,
         },
     )

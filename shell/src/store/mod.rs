@@ -7,6 +7,7 @@
 //! Calls block. A [`Store`] is one connection: it can be sent to another thread and not be shared, and any number of
 //! them, in any number of processes, may have one database open.
 
+mod check;
 mod checkpoint;
 mod delete;
 mod error;
@@ -28,6 +29,7 @@ use std::path::{Path, PathBuf};
 use hostler_core::record::Strength;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
+pub use check::check;
 pub use error::StoreError;
 pub use load::Loaded;
 pub use write::Committed;

@@ -67,7 +67,7 @@ fn version(connection: &Connection) -> Result<i64, Fault> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
-fn refuse_newer(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+pub(super) fn refuse_newer(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let found = version(connection).map_err(|fault| fault.at(path))?;
     if found <= KNOWN {
         return Ok(());

@@ -15,6 +15,8 @@ use super::error::StoreError;
 /// What the environment says about where state goes.
 #[derive(Clone, Debug)]
 pub struct Env {
+    /// Where the user says that state is to go.
+    pub data_dir: Option<PathBuf>,
     /// `$XDG_STATE_HOME`.
     pub xdg_state_home: Option<OsString>,
     /// `$HOME`.
@@ -29,6 +31,7 @@ impl Env {
     /// The environment of this process.
     pub fn of_process() -> Self {
         Self {
+            data_dir: None,
             xdg_state_home: std::env::var_os("XDG_STATE_HOME"),
             home: std::env::var_os("HOME"),
             temp: std::env::temp_dir(),
@@ -49,8 +52,15 @@ pub struct StateRoot {
 /// Finds and makes the directory that state goes to: `$XDG_STATE_HOME/hostler` if that variable is an absolute path,
 /// else `$HOME/.local/state/hostler`; if that cannot be written to, a private directory among the temporary files.
 ///
-/// Fails if the private directory cannot be made or is not the user's alone.
+/// Where the user has said another directory, that is used and no other.
+///
+/// Fails if the private directory cannot be made or is not the user's alone, or if what the user said cannot be used.
 pub fn state_root(env: &Env) -> Result<StateRoot, StoreError> {
+    if let Some(path) = &env.data_dir {
+        let made = make_private(path).and_then(|()| writable(path)).and_then(|()| path.canonicalize());
+        let path = made.map_err(StoreError::io("use the data directory", path))?;
+        return Ok(StateRoot { path, fallback: None });
+    }
     let reason = match usual_root(env) {
         None => "HOME is not set to an absolute path".to_string(),
         Some(path) => match make_private(&path).and_then(|()| writable(&path)) {
@@ -115,6 +125,7 @@ mod tests {
 
     fn env(temp: &Path, xdg: Option<&str>, home: Option<&Path>) -> Env {
         Env {
+            data_dir: None,
             xdg_state_home: xdg.map(OsString::from),
             home: home.map(|path| path.as_os_str().to_os_string()),
             temp: temp.to_path_buf(),
@@ -141,6 +152,17 @@ mod tests {
             assert_eq!(root, StateRoot { path: expected, fallback: None });
             assert_eq!(mode(&root.path), 0o700);
         }
+    }
+
+    #[test]
+    fn a_directory_that_was_asked_for_is_used_or_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let temp = temp.path().canonicalize().unwrap();
+        let asked = |name: &str| Env { data_dir: Some(temp.join(name)), ..env(&temp, None, None) };
+        let root = state_root(&asked("a/b")).unwrap();
+        assert_eq!((root.path.clone(), root.fallback, mode(&root.path)), (temp.join("a/b"), None, 0o700));
+        fs::write(temp.join("file"), "").unwrap();
+        assert!(state_root(&asked("file")).is_err());
     }
 
     #[test]

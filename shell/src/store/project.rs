@@ -66,8 +66,8 @@ pub(super) fn apply(write: &Connection, session: i64, seq: u64, entry: &Entry) -
         | Record::SubAgentFinished { .. }
         | Record::TodosChanged { .. }
         | Record::StepFinished { .. }
-        | Record::CancelAccepted { .. }
-        | Record::TurnFinished { .. } => Ok(()),
+        | Record::CancelAccepted { .. } => Ok(()),
+        Record::TurnFinished { totals, .. } => totals.iter().try_for_each(|totals| row.add_totals(totals)),
     }
 }
 

@@ -2,22 +2,16 @@
 
 use std::io::ErrorKind;
 use std::path::Path;
-use std::time::Duration;
 
 use serde::Serialize;
-use similar::{ChangeTag, TextDiff};
 
+use super::diff;
 use super::files;
 use super::outcome::Failure;
 use super::quote;
 use super::save::{self, NotSaved};
 use super::text::{Layout, sniff};
 use super::workspace::{Digest, Known, Workspace};
-
-/// How many bytes of a diff are kept.
-const DIFF: usize = 100_000;
-/// How long the smallest diff is looked for before a larger one will do.
-const DIFF_TIME: Duration = Duration::from_millis(500);
 
 /// A text file as it is before it is changed.
 #[derive(Debug)]
@@ -110,29 +104,16 @@ fn changed(name: &str) -> Failure {
 
 fn facts(path: &Path, name: &str, existing: Option<&Existing>, text: &str) -> Facts {
     let old = existing.map_or("", |existing| existing.text.as_str());
-    let diff = TextDiff::configure().timeout(DIFF_TIME).diff_lines(old, text);
-    let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
     let from = if existing.is_some() { name } else { "/dev/null" };
-    let mut unified = diff.unified_diff().context_radius(3).header(from, name).to_string();
-    let diff_truncated = cut(&mut unified);
+    let diff = diff::between(old, text, from, name);
     Facts {
         path: path.to_string_lossy().into_owned(),
         created: existing.is_none(),
-        additions: count(ChangeTag::Insert),
-        removals: count(ChangeTag::Delete),
-        diff: unified,
-        diff_truncated,
+        additions: diff.additions,
+        removals: diff.removals,
+        diff: diff.text,
+        diff_truncated: diff.is_cut,
     }
-}
-
-/// Cuts a diff that is too long after the last line that fits.
-fn cut(diff: &mut String) -> bool {
-    if diff.len() <= DIFF {
-        return false;
-    }
-    let fits = diff.as_bytes().iter().take(DIFF).rposition(|byte| *byte == b'\n');
-    diff.truncate(fits.map_or(0, |at| at + 1));
-    true
 }
 
 #[cfg(test)]
@@ -146,13 +127,5 @@ mod tests {
         let facts = facts(Path::new("/w/f"), "f", Some(&existing), "a\nB\nc\nd\n");
         assert_eq!(facts.diff, "--- f\n+++ f\n@@ -1,3 +1,4 @@\n a\n-b\n+B\n c\n+d\n");
         assert_eq!((facts.additions, facts.removals, facts.created), (2, 1, false));
-    }
-
-    #[test]
-    fn a_long_diff_is_cut_between_lines() {
-        let text = "x\u{e9}\n".repeat(DIFF);
-        let facts = facts(Path::new("/w/f"), "f", None, &text);
-        assert!(facts.diff_truncated && facts.diff.ends_with("+x\u{e9}\n") && facts.diff.len() <= DIFF);
-        assert_eq!(facts.additions, DIFF);
     }
 }

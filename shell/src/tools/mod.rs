@@ -4,14 +4,20 @@
 //! asks anybody or remembers what was decided. Every call ends with an outcome whose text is never empty.
 
 mod bash;
+mod binary;
 mod change;
 mod command;
 mod control;
+mod diff;
 mod edit;
 mod files;
 mod fresh;
+#[cfg(test)]
+mod fuzz;
 mod glob;
 mod grep;
+#[cfg(test)]
+mod hard_cases;
 mod hits;
 mod inspect;
 mod lines;

@@ -1,4 +1,4 @@
-//! `view`: a section of a text file, with line numbers.
+//! `view`: a section of a text file, with line numbers; or a picture.
 //!
 //! The file is decoded and streamed, so its size does not matter. What it was when it was viewed is remembered, as far
 //! as it is small enough to be changed at all.
@@ -11,6 +11,7 @@ use hostler_core::content::ToolStatus;
 use hostler_core::tools::ViewInput;
 use serde::Serialize;
 
+use super::binary;
 use super::files;
 use super::lines::{Line, Lines};
 use super::outcome::{Failure, Outcome, with_facts};
@@ -44,6 +45,14 @@ struct Opened {
     whole: bool,
 }
 
+/// What there is at a path.
+enum Found {
+    /// A text.
+    Text(Opened),
+    /// Something else, and what is to be said of it.
+    Other(Outcome),
+}
+
 /// What was read of it.
 #[derive(Default)]
 struct Section {
@@ -58,7 +67,10 @@ struct Section {
 pub(super) fn view(workspace: &Workspace, input: &ViewInput, stop: &Stop) -> Outcome {
     let path = workspace.resolve(&input.file_path)?.path;
     let name = workspace.show(&path);
-    let mut opened = open(workspace, &path, stop)?;
+    let mut opened = match open(workspace, &path, stop)? {
+        Found::Text(opened) => opened,
+        Found::Other(outcome) => return outcome,
+    };
     let section = read(&mut opened, input).map_err(|error| Failure::io("read", &name, &error))?;
     if section.shown == 0 && section.skipped > 0 {
         let lines = quote::count(usize::try_from(section.skipped).unwrap_or(usize::MAX), "line");
@@ -75,14 +87,15 @@ pub(super) fn view(workspace: &Workspace, input: &ViewInput, stop: &Stop) -> Out
     Ok(with_facts(ToolStatus::Ok, words(section, &opened), &facts))
 }
 
-fn open(workspace: &Workspace, path: &Path, stop: &Stop) -> Result<Opened, Failure> {
+fn open(workspace: &Workspace, path: &Path, stop: &Stop) -> Result<Found, Failure> {
     let name = workspace.show(path);
     let mut file = watched(files::open(workspace, path)?, stop);
     let start = files::beginning(&mut file).map_err(|error| Failure::io("read", &name, &error))?;
-    let Some(layout) = sniff(&start) else {
-        let size = quote::size(file.source.metadata().map_or(0, |found| found.len()));
-        return Err(Failure::new(format!("{name} is a binary file ({size}); use bash to look into it.")));
-    };
+    let size = file.source.metadata().map_or(start.len() as u64, |found| found.len());
+    if let Some(outcome) = binary::look(path, &name, &start, size) {
+        return Ok(Found::Other(outcome));
+    }
+    let layout = sniff(&start).unwrap_or_default();
     let whole = files::is_whole(&start);
     if whole {
         workspace.saw(path, Digest::of(&start));
@@ -90,7 +103,7 @@ fn open(workspace: &Workspace, path: &Path, stop: &Stop) -> Result<Opened, Failu
     let mut start = Cursor::new(start);
     start.set_position(layout.bom_len() as u64);
     let source: Box<dyn Read> = if whole { Box::new(start) } else { Box::new(start.chain(file)) };
-    Ok(Opened { lines: Lines::new(source, layout), layout, whole })
+    Ok(Found::Text(Opened { lines: Lines::new(source, layout), layout, whole }))
 }
 
 fn watched(source: File, stop: &Stop) -> Watched<File> {

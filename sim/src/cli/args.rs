@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::campaign::EVENTS;
+use crate::campaign::{CLOSELY, EVENTS};
 
 /// What stands behind a command.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub(super) struct Args {
     all: bool,
 }
 
-const NAMES: [&str; 6] = ["--seed", "--seeds", "--jobs", "--for", "--events", "--last"];
+const NAMES: [&str; 8] = ["--seed", "--seeds", "--jobs", "--for", "--events", "--last", "--closely", "-o"];
 
 impl Args {
     pub(super) fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
@@ -35,7 +35,11 @@ impl Args {
 
     fn check(&self) -> Result<(), String> {
         for (name, value) in &self.named {
-            let fine = if name == "--for" { seconds(value).is_some() } else { value.parse::<u64>().is_ok() };
+            let fine = match name.as_str() {
+                "--for" => seconds(value).is_some(),
+                "-o" => true,
+                _ => value.parse::<u64>().is_ok(),
+            };
             if !fine {
                 return Err(format!("{name} cannot be {value:?}"));
             }
@@ -54,6 +58,11 @@ impl Args {
     /// The file or scope.
     pub(super) fn file(&self) -> Option<&str> {
         self.file.as_deref()
+    }
+
+    /// The file to write.
+    pub(super) fn out(&self) -> Option<&str> {
+        self.text("-o")
     }
 
     /// Whether to go on after a failure.
@@ -83,6 +92,10 @@ impl Args {
 
     pub(super) fn events(&self) -> u64 {
         self.number("--events").unwrap_or(EVENTS)
+    }
+
+    pub(super) fn closely(&self) -> u64 {
+        self.number("--closely").unwrap_or(CLOSELY)
     }
 
     /// Whether the number of events was given.

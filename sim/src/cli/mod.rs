@@ -4,6 +4,7 @@ mod args;
 mod check;
 mod replay;
 mod run;
+mod script;
 
 use std::process::ExitCode;
 
@@ -14,12 +15,14 @@ use crate::failure::Class;
 const USAGE: &str = "\
 hostler-sim: every race replayed from a seed
 
-  hostler-sim run [--seed S] [--seeds N] [--jobs J] [--for 60s] [--events E] [--all]
+  hostler-sim run [--seed S] [--seeds N] [--jobs J] [--for 60s] [--events E] [--closely N] [--all]
   hostler-sim check [--seed S] [--seeds N] [--events E]
   hostler-sim coverage [--seed S] [--seeds N] [--jobs J]
   hostler-sim replay FILE [--last N]
   hostler-sim shrink FILE [--for 10s]
+  hostler-sim timeline FILE | --seed S [--events E] [--last N] [-o OUT.html]
   hostler-sim explore [SCOPE]
+  hostler-sim script FILE | --all
 
 Exit codes: 0 clean, 1 usage, 2 safety, 3 liveness or reach, 4 model divergence, 5 nondeterminism.
 ";
@@ -54,7 +57,8 @@ pub fn main() -> ExitCode {
         "hashes" => check::hashes(&args),
         "replay" => replay::replay(&args),
         "shrink" => replay::shrink(&args),
-
+        "timeline" => replay::timeline(&args),
+        "script" => script::script(&args),
         "explore" => explore(&args),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");

@@ -11,6 +11,20 @@ use crate::shrink;
 use crate::world::Watch;
 use crate::world::trace::Level;
 
+/// Writes the page that tells the story of a failure, from its file or its seed.
+pub(super) fn timeline(args: &Args) -> Ending {
+    let (name, repro) = match args.file() {
+        Some(_) => read(args)?,
+        None => (format!("seed-{}", args.seed()), Repro::of_seed(args.seed(), args.events())),
+    };
+    let usual = format!("{}.html", name.trim_end_matches(".repro"));
+    let path = args.out().map_or(usual, str::to_owned);
+    std::fs::write(&path, crate::timeline::page(&repro, args.last(400)))
+        .map_err(|error| Stop::Usage(format!("{path} cannot be written ({error})")))?;
+    println!("{path}");
+    Ok(())
+}
+
 fn read(args: &Args) -> Result<(String, Repro), Stop> {
     let path = args.file().ok_or_else(|| Stop::Usage("which file?".to_owned()))?;
     let text = std::fs::read_to_string(path);
@@ -45,7 +59,7 @@ pub(super) fn shrink(args: &Args) -> Ending {
         return Ok(());
     };
     println!(
-        "{} actions of {} are left after {} runs:",
+        "{} of {} actions left after {} runs:",
         shrunk.repro.plan.actions.len(),
         repro.plan.actions.len(),
         shrunk.runs
@@ -53,10 +67,14 @@ pub(super) fn shrink(args: &Args) -> Ending {
     shrunk.repro.plan.actions.iter().for_each(|action| println!("  {}", write_action(action)));
     println!("with {}", shrunk.repro.options.describe());
     super::run::report(&shrunk.failure);
+    if let Some(pair) = &shrunk.pair {
+        println!("the order of these two decides; the other way round nothing goes wrong:");
+        println!("  first:  {}\n  second: {}", pair.first, pair.second);
+    }
     let small = format!("{}.small", path.trim_end_matches(".repro"));
     let text = shrunk.repro.write(Some(&shrunk.failure), 0);
     std::fs::write(&small, text)
         .map_err(|error| Stop::Usage(format!("{small} cannot be written ({error})")))?;
-    println!("file:   {small}\nwatch:  hostler-sim replay {small}");
+    println!("file:   {small}\nwatch:  hostler-sim replay {small}\npage:   hostler-sim timeline {small}");
     Err(Stop::Found(shrunk.failure.class))
 }

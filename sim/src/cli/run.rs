@@ -26,6 +26,7 @@ fn order(args: &Args) -> Order {
         events: args.events(),
         time: args.time(),
         all: args.all(),
+        closely: args.closely(),
     }
 }
 
@@ -79,6 +80,11 @@ pub(super) fn coverage(args: &Args) -> Ending {
         return Err(explain(&Repro::of_seed(seed, order.events), args));
     }
     println!("{}", report.coverage.table());
+    let refuted = report.coverage.refuted();
+    if !refuted.is_empty() {
+        println!("met, although it is said that they cannot: {}", refuted.join(", "));
+        return Err(Stop::Found(Class::Liveness));
+    }
     let missing = report.coverage.missing();
     if missing.is_empty() || report.seeds < ENOUGH {
         return Ok(());

@@ -64,7 +64,7 @@ pub(super) fn returned(id: &str) -> Record {
 
 pub(super) fn ended(turn: u32) -> Record {
     let outcome = hostler_core::record::TurnOutcome::Completed;
-    Record::TurnFinished { turn: TurnId(turn), outcome }
+    Record::TurnFinished { turn: TurnId(turn), outcome, totals: None }
 }
 
 pub(super) fn finished(id: &str) -> Record {
@@ -130,7 +130,7 @@ pub(super) fn run_tool() -> Effect {
 
 pub(super) fn call_model() -> Effect {
     let model = ModelRef { provider: "p".to_owned(), model: "m".to_owned() };
-    asks(Ask::CallModel { attempt: ATTEMPT, model })
+    asks(Ask::CallModel { attempt: ATTEMPT, model, renew: false })
 }
 
 pub(super) fn machine() -> Workspace {

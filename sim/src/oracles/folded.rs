@@ -1,42 +1,62 @@
 //! What was said stays said: every request contains the text of every prompt that became a message, in order, unless a
 //! summary stands for it or is what is asked for.
 
-use hostler_core::content::MessageBody;
+use std::collections::BTreeMap;
+
+use hostler_core::ids::{PromptId, SessionId};
+use hostler_core::machine::Entry;
 use hostler_core::model::{Item, ModelRequest};
+use hostler_core::record::Record;
 use hostler_core::session::{Durable, Purpose};
 
 use super::{Oracle, Seen};
 
-/// Knows nothing.
-#[derive(Clone, Debug)]
-pub(super) struct Folded;
+/// Knows what was said in each session, from the records alone: what the machines remember of it is what is judged.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Folded {
+    accepted: BTreeMap<PromptId, String>,
+    said: BTreeMap<SessionId, Vec<(PromptId, String)>>,
+}
 
-fn check(request: &ModelRequest, durable: &Durable) -> Result<(), String> {
-    if durable.turn.as_ref().is_some_and(|turn| turn.purpose != Purpose::Work) {
-        return Ok(());
-    }
-    let prompts = durable.messages.iter().filter_map(|message| match &message.body {
-        MessageBody::User(user) => Some(user),
-        MessageBody::Assistant(_) | MessageBody::Summary(_) => None,
-    });
-    let mut said = request.items.iter().filter_map(|item| match item {
-        Item::User { text, .. } => Some(text.as_str()),
-        Item::Assistant { .. } | Item::Results(_) => None,
-    });
-    let mut rest = said.next().unwrap_or_default();
-    for prompt in prompts {
-        let text = prompt.text.trim();
-        rest = loop {
-            match rest.find(text) {
-                Some(at) => break &rest[at + text.len()..],
-                None => match said.next() {
-                    Some(next) => rest = next,
-                    None => return Err(format!("{}: the request has lost {}", durable.id, prompt.prompt)),
-                },
+impl Folded {
+    fn log(&mut self, entry: &Entry) {
+        let said = self.said.entry(entry.session.clone()).or_default();
+        match &entry.record {
+            Record::PromptAccepted { prompt, .. } => {
+                self.accepted.insert(prompt.id.clone(), prompt.text.trim().to_owned());
             }
-        };
+            Record::TurnStarted { prompt, .. } | Record::PromptFolded { prompt, .. } => {
+                let text = self.accepted.get(prompt).cloned().unwrap_or_default();
+                said.push((prompt.clone(), text));
+            }
+            Record::SummaryFinished { .. } => said.clear(),
+            Record::TurnContinued { prompt, text, .. } => said.push((prompt.clone(), text.trim().to_owned())),
+            _ => {}
+        }
     }
-    Ok(())
+
+    fn check(&self, session: &SessionId, request: &ModelRequest, durable: &Durable) -> Result<(), String> {
+        if durable.turn.as_ref().is_some_and(|turn| turn.purpose != Purpose::Work) {
+            return Ok(());
+        }
+        let mut shown = request.items.iter().filter_map(|item| match item {
+            Item::User { text, .. } => Some(text.as_str()),
+            Item::Assistant { .. } | Item::Results(_) => None,
+        });
+        let mut rest = shown.next().unwrap_or_default();
+        for (prompt, text) in self.said.get(session).into_iter().flatten() {
+            rest = loop {
+                match rest.find(text) {
+                    Some(at) => break &rest[at + text.len()..],
+                    None => match shown.next() {
+                        Some(next) => rest = next,
+                        None => return Err(format!("{session}: the request has lost {prompt}")),
+                    },
+                }
+            };
+        }
+        Ok(())
+    }
 }
 
 impl Oracle for Folded {
@@ -46,9 +66,11 @@ impl Oracle for Folded {
 
     fn see(&mut self, seen: &Seen<'_>) -> Result<(), String> {
         match seen {
-            Seen::Asks { request, durable, .. } => check(request, durable),
-            _ => Ok(()),
+            Seen::Log { entry, .. } => self.log(entry),
+            Seen::Asks { session, request, durable, .. } => self.check(session, request, durable)?,
+            _ => {}
         }
+        Ok(())
     }
 
     fn fork(&self) -> Box<dyn Oracle> {
@@ -69,13 +91,16 @@ mod tests {
     use super::*;
 
     fn after(said: &[&str]) -> Result<(), String> {
-        let mut durable = Durable::new(session());
+        let mut oracle = Folded::default();
         let log = [accepted(1, "a"), started(1, "a"), accepted(2, "b"), queued("b"), joined("b", 1), step(1)];
-        log.iter().for_each(|record| durable.evolve(Timestamp::from_millis(1), record));
+        for record in log {
+            oracle.log(&Entry { session: session(), at: Timestamp::from_millis(1), record });
+        }
         let user = |text: &&str| Item::User { text: (*text).to_owned(), media: Vec::new() };
         let model = ModelRef { provider: String::new(), model: String::new() };
         let items = said.iter().map(user).collect();
-        check(&ModelRequest { model, system: String::new(), tools: Vec::new(), items }, &durable)
+        let request = ModelRequest { model, system: String::new(), tools: Vec::new(), items };
+        oracle.check(&session(), &request, &Durable::new(session()))
     }
 
     #[test]

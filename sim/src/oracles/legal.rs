@@ -1,16 +1,16 @@
 //! Every prefix of every log, settled as recovery would and followed by one prompt, is a conversation that providers
-//! accept; and so is every request that is made. Prefixes are sampled on the way.
+//! accept in all their dialects; and so is every request that is made. Both are sampled on the way.
 
 use std::collections::BTreeMap;
 
 use hostler_core::content::{Message, MessageBody, UserMessage};
 use hostler_core::history;
 use hostler_core::ids::{MessageId, PromptId, SessionId, TurnId};
-use hostler_core::model::ModelRef;
+use hostler_core::model::{ModelRef, ModelRequest};
 use hostler_core::session::{Decisions, Durable, Input, Session, Settings};
 use hostler_core::time::Timestamp;
 
-use super::{Oracle, Seen};
+use super::{Oracle, Seen, dialects};
 
 /// What the logs amount to so far.
 #[derive(Clone, Debug)]
@@ -18,17 +18,28 @@ pub(super) struct Legal {
     settings: Settings,
     closely: u64,
     count: u64,
+    asked: u64,
     folds: BTreeMap<SessionId, Durable>,
 }
 
+/// In every how-manieth of the close looks the dialects are tried too, which costs more than all else.
+const RARELY: u64 = 16;
+
 impl Legal {
     pub(super) fn new(settings: &Settings, closely: u64) -> Self {
-        Self { settings: settings.clone(), closely, count: 0, folds: BTreeMap::new() }
+        Self { settings: settings.clone(), closely, count: 0, asked: 0, folds: BTreeMap::new() }
+    }
+
+    fn all(&self) -> Result<(), String> {
+        if self.closely == 0 {
+            return Ok(());
+        }
+        self.folds.values().try_for_each(|durable| check(&self.settings, durable, Timestamp::default(), true))
     }
 }
 
 /// What recovery makes of a session, and one more prompt, is a legal conversation.
-fn check(settings: &Settings, durable: &Durable, now: Timestamp) -> Result<(), String> {
+fn check(settings: &Settings, durable: &Durable, now: Timestamp, in_dialects: bool) -> Result<(), String> {
     let settings = Settings { serving: false, ..settings.clone() };
     let mut session = Session::new(durable.clone(), settings);
     session.decide(now, Input::Opened, &mut Decisions::default());
@@ -38,8 +49,15 @@ fn check(settings: &Settings, durable: &Durable, now: Timestamp) -> Result<(), S
     }
     let mut messages = durable.messages.clone();
     messages.push(next(durable));
-    let model = ModelRef { provider: "any".to_owned(), model: "any".to_owned() };
-    history::check(&history::items(&model, &messages)).map_err(|what| format!("{}: {what}", durable.id))
+    let model = ModelRef { provider: "sim".to_owned(), model: "one".to_owned() };
+    let items = history::items(&model, &messages);
+    let wrong = |what: String| format!("{}: {what}", durable.id);
+    history::check(&items).map_err(|what| wrong(what.to_string()))?;
+    if !in_dialects {
+        return Ok(());
+    }
+    let request = ModelRequest { model, system: "Be brief.".to_owned(), tools: Vec::new(), items };
+    dialects::check(&request).map_err(wrong)
 }
 
 fn next(durable: &Durable) -> Message {
@@ -65,16 +83,21 @@ impl Oracle for Legal {
                 durable.evolve(entry.at, &entry.record);
                 self.count += 1;
                 if self.count.is_multiple_of(self.closely) {
-                    check(&self.settings, durable, entry.at)?;
+                    let in_dialects = self.count.is_multiple_of(self.closely * RARELY);
+                    check(&self.settings, durable, entry.at, in_dialects)?;
                 }
                 Ok(())
             }
             Seen::Asks { session, attempt, request, .. } => {
-                history::check(&request.items).map_err(|what| format!("{session} asks {attempt}: {what}"))
+                let wrong = |what| format!("{session} asks {attempt}: {what}");
+                history::check(&request.items).map_err(|what| wrong(what.to_string()))?;
+                self.asked += 1;
+                let closely = self.asked.is_multiple_of(self.closely);
+                if closely { dialects::check(request).map_err(wrong) } else { Ok(()) }
             }
-            Seen::Quiet { folds, .. } => {
-                folds.values().try_for_each(|durable| check(&self.settings, durable, Timestamp::default()))
-            }
+            // Where a process ends, and in the end, all of it is looked at.
+            Seen::Gone { .. } => self.all(),
+            Seen::Quiet { .. } => self.all(),
             _ => Ok(()),
         }
     }
@@ -84,14 +107,15 @@ impl Oracle for Legal {
     }
 
     fn memory(&self) -> &dyn std::fmt::Debug {
-        // What the logs amount to is in the state of the world, and how many records there were decides nothing.
+        // What the logs amount to is in the state of the world, and how many records there were decides only
+        // how closely the next is looked at.
         &()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use hostler_core::model::{Item, ModelRequest};
+    use hostler_core::model::Item;
     use hostler_core::record::Record;
 
     use super::super::fixture::{
@@ -114,7 +138,7 @@ mod tests {
         log.iter().for_each(|record| durable.evolve(Timestamp::from_millis(1), record));
         durable.messages.remove(0);
         let settings = Settings::default();
-        assert!(check(&settings, &durable, Timestamp::from_millis(1)).is_err());
+        assert!(check(&settings, &durable, Timestamp::from_millis(1), false).is_err());
     }
 
     #[test]

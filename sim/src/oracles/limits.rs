@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hostler_core::ids::{PromptId, SessionId};
-use hostler_core::prompt::Terms;
+use hostler_core::prompt::{MAX_WAIT_HEADLESS, Terms};
 use hostler_core::record::Record;
 use hostler_core::session::Settings;
 
@@ -61,6 +61,8 @@ impl Limits {
             }
             Record::AttemptFailed { attempt, retry_after: Some(wait), .. } => {
                 let most = self.turns.get(session).map_or(0, |terms| terms.max_wait.max(self.longest));
+                // A summary that belongs to no run waits as long as a run would whose prompt says nothing.
+                let most = if self.summing.contains(session) { most.max(MAX_WAIT_HEADLESS) } else { most };
                 if *wait > most {
                     return Err(format!("{session}: after attempt {attempt} it waits for {wait} ms"));
                 }

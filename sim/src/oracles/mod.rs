@@ -13,8 +13,11 @@ use hostler_core::workspace::{Effect, Workspace};
 
 mod acting;
 mod cancelled;
+mod circles;
 mod conserved;
+mod dialects;
 mod durability;
+mod effects;
 mod ends;
 mod folded;
 mod idle;
@@ -164,14 +167,21 @@ impl Oracles {
             Box::new(limits::Limits::new(settings)),
             Box::new(acting::Acting::default()),
             Box::new(cancelled::Cancelled::default()),
+            Box::new(circles::Circles::default()),
+            Box::new(effects::Named::default()),
             Box::new(settling::Settling::new(settings)),
             Box::new(replies::Replies::default()),
             Box::new(writers::Writers::default()),
             Box::new(idle::Idle::default()),
-            Box::new(folded::Folded),
+            Box::new(folded::Folded::default()),
             Box::new(durability::Durability::new(closely)),
             Box::new(legal::Legal::new(settings, closely)),
         ])
+    }
+
+    /// The names of all of them.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.0.iter().map(|oracle| oracle.name())
     }
 
     /// Shows something to all of them. Fails with the name of the first that objects, and what it says.

@@ -83,7 +83,7 @@ mod tests {
 
     fn reply(sequence: u64) -> Effect {
         let (prompt, run) = (PromptId::new("a"), RunId::new("a"));
-        let reply = Reply::Accepted { session: session(), prompt, run, sequence };
+        let reply = Reply::Accepted { session: session(), prompt, run, sequence, ended: None };
         Effect::Reply { to: RequestId(1), reply: Box::new(reply) }
     }
 

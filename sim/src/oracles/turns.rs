@@ -31,7 +31,14 @@ impl Turns {
                 session.turn = Some(*turn);
                 session.prompts.push(prompt.clone());
             }
-            Record::SummaryStarted { turn, .. } | Record::TurnContinued { turn, .. } => {
+            // A summary may belong to no run.
+            Record::SummaryStarted { turn, .. } => {
+                if session.turn.is_some() {
+                    return Err(format!("{turn} begins while {:?} lasts", session.turn));
+                }
+                session.turn = Some(*turn);
+            }
+            Record::TurnContinued { turn, .. } => {
                 if session.turn.is_some() || session.prompts.is_empty() {
                     return Err(format!("{turn} goes on with no run, or while {:?} lasts", session.turn));
                 }
@@ -122,6 +129,13 @@ mod tests {
         Record::SummaryStarted { turn: TurnId(turn), budget: 1 }
     }
 
+    fn continued(turn: u32) -> Record {
+        let (prompt, run) = (PromptId::new("a"), hostler_core::ids::RunId::new("a"));
+        let message = hostler_core::ids::MessageId(99);
+        let text = String::new();
+        Record::TurnContinued { turn: TurnId(turn), run, prompt, message, text, crowded: false }
+    }
+
     fn step_of(turn: u32) -> Record {
         let mut record = step(1);
         if let Record::StepStarted { step, .. } = &mut record {
@@ -150,7 +164,8 @@ mod tests {
         assert!(check(&[started(1, "a"), attempt(1)]).is_err());
         assert!(check(&[started(1, "a"), ended(1), tool_started()]).is_err());
         assert!(check(&[started(1, "a"), summary(2)]).is_err());
-        assert!(check(&[started(1, "a"), ended(1), finished("a"), summary(2)]).is_err());
+        assert!(check(&[started(1, "a"), ended(1), finished("a"), continued(2)]).is_err());
+        assert_eq!(check(&[started(1, "a"), ended(1), finished("a"), summary(2)]), Ok(()));
         assert_eq!(check(&[started(1, "a"), ended(1), summary(2), step_of(2)]), Ok(()));
     }
 }

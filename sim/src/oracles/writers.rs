@@ -14,7 +14,8 @@ pub(super) struct Writers(BTreeMap<SessionId, usize>);
 
 impl Writers {
     fn check(&self, process: usize, session: &SessionId, what: &str) -> Result<(), String> {
-        match self.0.get(session) {
+        // Sub-agents share the lock of the session that they belong to.
+        match self.0.get(&session.root()) {
             Some(holder) if *holder == process => Ok(()),
             holder => Err(format!("process {process} {what} {session}, whose lock {holder:?} has")),
         }

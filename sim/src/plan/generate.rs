@@ -22,7 +22,7 @@ fn action(seed: u64, id: u64, options: &Options, submitted: &mut Vec<Submit>) ->
     let mut roll = Roll::new(seed, Stream::Workload, id);
     let at = at(options, &mut roll);
     let what = what(id, options, submitted, &mut roll);
-    let aim = aim(options, &mut roll);
+    let aim = aim(options, &what, &mut roll);
     Action { id, at, aim, what }
 }
 
@@ -33,9 +33,16 @@ fn at(options: &Options, roll: &mut Roll) -> u64 {
     if roll.chance(500) && bunch > 0 { at / bunch * bunch + roll.below(3) } else { at }
 }
 
-fn aim(options: &Options, roll: &mut Roll) -> Aim {
+/// Records behind which there is much that a cancel can meet.
+const BEHIND: [&str; 5] =
+    ["ToolCallStarted", "ToolCallStarted", "AttemptFailed", "SummaryStarted", "MessageFinished"];
+
+fn aim(options: &Options, what: &What, roll: &mut Roll) -> Aim {
     if !roll.chance(options.aimed) {
         return Aim::None;
+    }
+    if matches!(what, What::Cancel { .. }) && roll.chance(400) {
+        return Aim::Committed(roll.pick(&BEHIND));
     }
     match roll.below(3) {
         0 => Aim::Deadline(roll.between(0, 2) as i64 - 1),

@@ -42,7 +42,7 @@ pub enum Aim {
 }
 
 /// The records that an action can aim at.
-pub const AIMS: [&str; 12] = [
+pub const AIMS: [&str; 13] = [
     "PromptAccepted",
     "PromptQueued",
     "PromptFolded",
@@ -50,6 +50,7 @@ pub const AIMS: [&str; 12] = [
     "AttemptStarted",
     "TextAppended",
     "AttemptFailed",
+    "SummaryStarted",
     "MessageFinished",
     "ToolCallStarted",
     "ToolCallFinished",

@@ -1,15 +1,14 @@
 //! What the reference makes of a model's answer and of the tools that it calls.
 
-use hostler_core::ids::{AttemptId, CallId};
+use hostler_core::ids::AttemptId;
 use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
-use hostler_core::prompt::Prompt;
+use hostler_core::prompt::MAX_WAIT_HEADLESS;
 use hostler_core::record::RunStatus;
 use hostler_core::time::Timestamp;
-use hostler_core::tools::Intent;
 
 use super::Fate;
 use super::story::{Doing, Story};
-use super::tools::{Call, may_run};
+use super::tools::Call;
 
 /// A piece of an answer.
 #[derive(Clone, Debug)]
@@ -23,6 +22,9 @@ pub(super) struct Block {
 
 /// How often a request for a summary may be refused.
 const REFUSALS: u32 = 3;
+
+/// How many summaries in a row may leave the conversation too long.
+const CROWDED: u32 = 2;
 
 impl Story {
     pub(super) fn model(
@@ -54,7 +56,8 @@ impl Story {
     }
 
     pub(super) fn failed(&mut self, now: Timestamp, error: &CallError, fates: &mut Vec<Fate>) {
-        let too_much = matches!(&error.kind, CallErrorKind::Status { status: 400, .. });
+        let too_much =
+            matches!(&error.kind, CallErrorKind::Status { code, .. } if code.starts_with("context"));
         if too_much && self.shorten(now) {
             return;
         }
@@ -62,7 +65,8 @@ impl Story {
         let refused = turn.summary.unwrap_or(0);
         let (tried, passes) = (turn.attempt.attempt.saturating_sub(refused).max(1), passes(&error.kind));
         let wait = error.retry_after.unwrap_or(self.settings.backoff << (tried - 1));
-        let status = if passes && error.retry_after.is_some() && wait > turn.prompts[0].terms.max_wait {
+        let max_wait = turn.prompts.first().map_or(MAX_WAIT_HEADLESS, |prompt| prompt.terms.max_wait);
+        let status = if passes && error.retry_after.is_some() && wait > max_wait {
             RunStatus::Limit
         } else if passes && tried < self.settings.attempts {
             turn.doing = Doing::Waiting(now.plus(wait));
@@ -77,10 +81,10 @@ impl Story {
 
     /// The conversation was too long. Returns whether something can be done about that.
     fn shorten(&mut self, now: Timestamp) -> bool {
-        let worth_it = self.past.is_worth_a_summary();
+        let (worth_it, spent) = (self.past.is_worth_a_summary(), self.read.spent);
         let Some(turn) = self.turn.as_mut() else { return false };
         match turn.summary.as_mut() {
-            Some(refused) if *refused < REFUSALS => {
+            Some(refused) if *refused < REFUSALS && !spent => {
                 *refused += 1;
                 turn.doing = Doing::Waiting(now);
                 true
@@ -94,16 +98,18 @@ impl Story {
     }
 
     fn answered(&mut self, now: Timestamp, reason: FinishReason, fates: &mut Vec<Fate>) {
+        let agent = self.is_agent;
         let Some(turn) = self.turn.as_mut() else { return };
         let Doing::Asking { blocks, .. } = &turn.doing else { return };
-        let calls = blocks
-            .iter()
-            .filter_map(|block| block.tool.as_ref().map(|tool| (tool.clone(), Call::new(tool, &block.text))));
+        let calls = blocks.iter().filter_map(|block| {
+            block.tool.as_ref().map(|tool| (tool.clone(), Call::new(tool, &block.text, agent)))
+        });
         let withheld = reason == FinishReason::ContentFilter;
         let sums_up = turn.summary.is_some();
         let without_calls = withheld || sums_up;
-        self.past.spoken |=
+        let spoken =
             blocks.iter().any(|block| block.says_something() && !(without_calls && block.tool.is_some()));
+        self.past.spoken |= spoken && !sums_up;
         if sums_up {
             let text: String = blocks
                 .iter()
@@ -114,17 +120,38 @@ impl Story {
         }
         let calls = if withheld { Vec::new() } else { calls.collect() };
         turn.doing = Doing::Running(calls, reason);
-        self.after_tools(now, fates);
+        self.run_calls(now, fates);
     }
 
     fn summed_up(&mut self, now: Timestamp, something: bool, fates: &mut Vec<Fate>) {
-        if something {
-            self.past.sum_up();
-            self.next_turn(now, false);
-            self.past.asked.push(self.past.turns);
-            self.step(now, fates);
+        if !something {
+            return self.end(now, RunStatus::Error, fates);
+        }
+        self.past.sum_up();
+        let of_no_run = self.turn.as_ref().is_some_and(|turn| turn.prompts.is_empty());
+        if of_no_run {
+            return self.end(now, RunStatus::Ok, fates);
+        }
+        self.next_turn(now, false);
+        self.past.prompted.push(self.past.turns);
+        let still = self.read.still_crowded;
+        let crowded = self.turn.as_mut().map_or(0, |turn| {
+            turn.crowded = if still { turn.crowded + 1 } else { 0 };
+            turn.crowded
+        });
+        if crowded >= CROWDED {
+            self.end(now, RunStatus::Limit, fates);
         } else {
-            self.end(now, RunStatus::Error, fates);
+            self.step(now, fates);
+        }
+    }
+
+    /// Some calls were waited for too long.
+    pub(super) fn give_up(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
+        for id in std::mem::take(&mut self.read.late) {
+            if self.is_given_up(id) {
+                self.run_calls(now, fates);
+            }
         }
     }
 
@@ -139,37 +166,15 @@ impl Story {
         turn.denied = if denied { turn.denied + 1 } else { 0 };
         let status = match reason {
             _ if turn.settle.is_some() => turn.settle.map_or(RunStatus::Cancelled, |(_, status)| status),
+            _ if turn.stopped => RunStatus::Denied,
             FinishReason::Length => RunStatus::Limit,
             FinishReason::ContentFilter => RunStatus::Error,
             _ if calls.is_empty() => RunStatus::Ok,
             _ if turn.denied >= self.settings.denied_steps => RunStatus::Denied,
+            _ if self.read.circles => RunStatus::Limit,
             _ => return self.step(now, fates),
         };
         self.end(now, status, fates);
-    }
-
-    fn call(&mut self, id: CallId) -> Option<(&mut (String, Call), &Prompt, bool)> {
-        let turn = self.turn.as_mut()?;
-        let Doing::Running(calls, _) = &mut turn.doing else { return None };
-        let call = calls.get_mut(id.call as usize - 1).filter(|_| turn.attempt.step == id.step)?;
-        Some((call, turn.prompts.first()?, turn.settle.is_some()))
-    }
-
-    pub(super) fn inspected(&mut self, now: Timestamp, id: CallId, intent: &Intent, fates: &mut Vec<Fate>) {
-        let Some((call, prompt, false)) = self.call(id) else { return };
-        if call.1 == Call::Waits {
-            call.1 =
-                if may_run(&call.0, intent, prompt.terms.permission) { Call::Runs } else { Call::Denied };
-            self.after_tools(now, fates);
-        }
-    }
-
-    pub(super) fn tool_ended(&mut self, now: Timestamp, id: CallId, fates: &mut Vec<Fate>) {
-        let Some((call, _, _)) = self.call(id) else { return };
-        if call.1 == Call::Runs {
-            call.1 = Call::Over;
-            self.after_tools(now, fates);
-        }
     }
 }
 

@@ -5,6 +5,8 @@
 //! the core beyond the words. After every input, what it says must be what the core recorded.
 
 mod answers;
+mod calls;
+mod family;
 mod past;
 mod story;
 mod tools;
@@ -15,15 +17,16 @@ use hostler_core::ids::{PromptId, RunId, SessionId};
 use hostler_core::machine::Entry;
 use hostler_core::prompt::Prompt;
 use hostler_core::protocol::{Command, SessionChoice};
-use hostler_core::record::{CancelScope, Reason, Record, RunStatus};
+use hostler_core::record::{CancelScope, Reason, Record, RunStatus, TurnOutcome};
 use hostler_core::session::Settings;
 use hostler_core::time::Timestamp;
 use hostler_core::workspace::{Input, Opened, RunOwner};
 
 use crate::world::disk::Log;
 
+use family::Name;
 use past::Past;
-use story::Story;
+use story::{Read, Story};
 
 /// What becomes of a prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +41,12 @@ pub enum Fate {
     Ends(PromptId, RunStatus),
     /// It is given back.
     Returns(PromptId),
+    /// A person is asked about a call.
+    Asks(Name),
+    /// It was decided whether a call may run about which a person was asked.
+    Decides(Name, bool),
+    /// Nobody needs to answer any more.
+    Withdraws(Name),
 }
 
 /// Where a session is in a process.
@@ -56,8 +65,8 @@ pub struct Reference {
     past: BTreeMap<SessionId, Past>,
     places: BTreeMap<(usize, SessionId), Place>,
     fates: Vec<Fate>,
-    /// The sessions whose conversation the core has found too long, just now.
-    crowded: Vec<SessionId>,
+    /// What is read from the records of each session, just now.
+    read: BTreeMap<SessionId, Read>,
 }
 
 impl Reference {
@@ -69,13 +78,14 @@ impl Reference {
             past: BTreeMap::new(),
             places: BTreeMap::new(),
             fates: Vec::new(),
-            crowded: Vec::new(),
+            read: BTreeMap::new(),
         }
     }
 
     /// That stands in the log.
     pub fn log(&mut self, entry: &Entry) {
-        self.past.entry(entry.session.clone()).or_default().record(entry.at, &entry.record);
+        let session = family::plain(&entry.session);
+        self.past.entry(session).or_default().record(&entry.session, entry.at, &entry.record);
     }
 
     /// This is all that stands in the log.
@@ -91,7 +101,9 @@ impl Reference {
 
     /// A process has handled that and recorded this. Fails if other things should have become of prompts.
     ///
-    /// That a conversation is long enough to be summed up is taken from the records: it is a matter of counting bytes.
+    /// That a conversation is long enough to be summed up is taken from the records, that a turn goes round in circles, and
+    /// which calls were waited for too long: these are matters of counting bytes, of comparing results and of each call's
+    /// own clock, and other oracles judge them.
     pub fn input(
         &mut self,
         process: usize,
@@ -99,11 +111,26 @@ impl Reference {
         input: &Input,
         records: &[Entry],
     ) -> Result<(), String> {
-        let sums_up = |entry: &&Entry| matches!(entry.record, Record::SummaryStarted { .. });
-        self.crowded = records.iter().filter(sums_up).map(|entry| entry.session.clone()).collect();
+        self.read(matches!(input, Input::Tick), records);
         self.follow(process, now, input);
-        self.crowded.clear();
         self.compare(records)
+    }
+
+    fn read(&mut self, tick: bool, records: &[Entry]) {
+        self.read.clear();
+        for entry in records {
+            let read = self.read.entry(family::plain(&entry.session)).or_default();
+            match &entry.record {
+                Record::SummaryStarted { .. } => read.crowded = true,
+                Record::TurnContinued { crowded, .. } => read.still_crowded |= *crowded,
+                Record::AttemptFailed { too_long: true, retry_after: None, .. } => read.spent = true,
+                Record::ToolCallFinished { call, .. } if tick => read.late.push(*call),
+                Record::TurnFinished { outcome: TurnOutcome::Limited(Reason::Repetition, _), .. } => {
+                    read.circles = true;
+                }
+                _ => {}
+            }
+        }
     }
 
     fn follow(&mut self, process: usize, now: Timestamp, input: &Input) {
@@ -117,19 +144,23 @@ impl Reference {
                 self.cancel(process, now, session, scope, *reason);
             }
             Input::Request { command: Command::ClearQueue { session }, .. } => {
-                self.tell(process, session, |story, fates| story.clear(now, fates));
+                self.tell(process, now, session, |story, fates| story.clear(now, fates));
             }
-            Input::SessionOpened { session, opened, .. } => self.opened(process, now, session, opened),
+            Input::SessionOpened { session, opened, children } => {
+                let children = children.iter().map(|child| family::plain(&child.id)).collect();
+                self.opened(process, now, session, opened, children);
+            }
             Input::Session { session, input } => {
-                self.tell(process, session, |story, fates| story.hear(now, input, fates));
+                let session = family::plain(session);
+                self.tell(process, now, &session, |story, fates| story.hear(now, input, fates));
+            }
+            Input::Request { command: Command::Answer { session, ask, answer, .. }, .. } => {
+                let name = Name::of(&ask.session, ask.call);
+                self.tell(process, now, session, |story, fates| story.answer(now, &name, *answer, fates));
             }
             Input::Tick => self.tick(process, now),
             Input::Request {
-                command:
-                    Command::Answer { .. }
-                    | Command::Rename { .. }
-                    | Command::Fork { .. }
-                    | Command::Delete { .. },
+                command: Command::Rename { .. } | Command::Fork { .. } | Command::Delete { .. },
                 ..
             } => {}
             Input::SessionHeld { .. } | Input::SessionDeleted { .. } => {}
@@ -140,16 +171,31 @@ impl Reference {
     fn compare(&mut self, records: &[Entry]) -> Result<(), String> {
         let expected = std::mem::take(&mut self.fates);
         let mut recorded: Vec<Fate> = Vec::new();
+        let plain = family::plain_prompt;
         for entry in records {
             match &entry.record {
-                Record::PromptAccepted { prompt, .. } => recorded.push(Fate::Accepted(prompt.id.clone())),
-                Record::TurnStarted { prompt, .. } => recorded.push(Fate::Begins(prompt.clone())),
+                Record::PermissionAsked { session, call, .. } => {
+                    recorded.push(Fate::Asks(Name::of(session, *call)));
+                }
+                Record::PermissionWithdrawn { session, call } => {
+                    recorded.push(Fate::Withdraws(Name::of(session, *call)));
+                }
+                // A sub-agent's own account says the same once more; a rule's no is no decision of anybody's.
+                Record::PermissionDecided { call, allowed, session, by, .. }
+                    if !entry.session.is_child() && by != "policy" =>
+                {
+                    let whose = session.as_ref().unwrap_or(&entry.session);
+                    recorded.push(Fate::Decides(Name::of(whose, *call), *allowed));
+                }
+                Record::PromptAccepted { prompt, .. } => recorded.push(Fate::Accepted(plain(&prompt.id))),
+                Record::TurnStarted { prompt, .. } => recorded.push(Fate::Begins(plain(prompt))),
                 Record::PromptFolded { prompt, .. } => recorded.push(Fate::Joins(prompt.clone())),
                 Record::PromptReturned { prompt, .. } => recorded.push(Fate::Returns(prompt.clone())),
                 Record::RunFinished(finished) => {
-                    let returned = Fate::Returns(finished.prompt.clone());
+                    let prompt = plain(&finished.prompt);
+                    let returned = Fate::Returns(prompt.clone());
                     if !recorded.contains(&returned) {
-                        recorded.push(Fate::Ends(finished.prompt.clone(), finished.status));
+                        recorded.push(Fate::Ends(prompt, finished.status));
                     }
                 }
                 _ => {}
@@ -187,9 +233,8 @@ impl Reference {
         let key = (process, choice.id().clone());
         match self.places.get_mut(&key) {
             Some(Place::Opening(waiting)) => waiting.push((new, prompt.clone())),
-            Some(Place::Open(story)) => {
-                story.crowded = self.crowded.contains(choice.id());
-                story.submit(now, prompt, &mut self.fates);
+            Some(Place::Open(_)) => {
+                self.tell_one(process, now, choice.id(), |story, fates| story.submit(now, prompt, fates));
             }
             None => {
                 self.places.insert(key, Place::Opening(vec![(new, prompt.clone())]));
@@ -221,21 +266,41 @@ impl Reference {
             CancelScope::Session => None,
             CancelScope::Run(run) => Some(run),
         };
-        self.tell(process, session, |story, fates| story.cancel(now, run, reason, fates));
+        let session = family::plain(session);
+        self.tell(process, now, &session, |story, fates| story.cancel(now, run, reason, fates));
     }
 
-    fn opened(&mut self, process: usize, now: Timestamp, session: &SessionId, opened: &Opened) {
+    fn opened(
+        &mut self,
+        process: usize,
+        now: Timestamp,
+        session: &SessionId,
+        opened: &Opened,
+        children: Vec<SessionId>,
+    ) {
         let key = (process, session.clone());
         let Some(Place::Opening(waiting)) = self.places.get(&key).cloned() else { return };
         self.places.remove(&key);
         if matches!(opened, Opened::Failed(_)) {
             return;
         }
-        let past = self.past.get(session).cloned().unwrap_or_default();
-        let crowded = self.crowded.contains(session);
+        // Sub-agents end before the session that opened them.
+        let mut past = self.past.get(session).cloned().unwrap_or_default();
+        for child in children {
+            let mut story =
+                Story::new(self.past.get(&child).cloned().unwrap_or_default(), self.settings.clone());
+            story.is_agent = true;
+            story.recover(now, &mut self.fates);
+            let agent = child.as_str().split_once("$$").and_then(|(_, call)| call.parse().ok());
+            let (theirs, rest): (Vec<_>, Vec<_>) =
+                past.asked.drain(..).partition(|(name, _)| agent.is_some() && name.agent == agent);
+            past.asked = rest;
+            self.fates.extend(theirs.into_iter().map(|(name, _)| Fate::Withdraws(name)));
+        }
+        let read = self.read.get(session).cloned().unwrap_or_default();
         let mut exists = past.exists();
         let mut story = Story::new(past, self.settings.clone());
-        story.crowded = crowded;
+        story.read = read;
         story.recover(now, &mut self.fates);
         for (new, prompt) in waiting {
             exists = exists || new;
@@ -249,18 +314,44 @@ impl Reference {
 
     fn tick(&mut self, process: usize, now: Timestamp) {
         let sessions = self.places.keys().filter(|(owner, _)| *owner == process);
-        let sessions: Vec<_> = sessions.map(|(_, session)| session.clone()).collect();
+        let mut sessions: Vec<_> = sessions.map(|(_, session)| session.clone()).collect();
+        sessions.sort_by_key(|session| !session.is_child());
         for session in sessions {
-            self.tell(process, &session, |story, fates| story.tick(now, fates));
+            self.tell(process, now, &session, |story, fates| story.tick(now, fates));
         }
     }
 
-    fn tell(&mut self, process: usize, session: &SessionId, what: impl FnOnce(&mut Story, &mut Vec<Fate>)) {
+    fn tell(
+        &mut self,
+        process: usize,
+        now: Timestamp,
+        session: &SessionId,
+        what: impl FnOnce(&mut Story, &mut Vec<Fate>),
+    ) {
+        self.tell_one(process, now, session, what);
+        if let Some((root, _)) = session.as_str().split_once("$$") {
+            self.let_go(process, &SessionId::new(root));
+        } else {
+            self.let_go(process, session);
+        }
+    }
+
+    /// The same, with the session that opened this one kept: more may be going on there.
+    fn tell_one(
+        &mut self,
+        process: usize,
+        now: Timestamp,
+        session: &SessionId,
+        what: impl FnOnce(&mut Story, &mut Vec<Fate>),
+    ) {
         if let Some(Place::Open(story)) = self.places.get_mut(&(process, session.clone())) {
-            story.crowded = self.crowded.contains(session);
+            story.read = self.read.get(session).cloned().unwrap_or_default();
             what(story, &mut self.fates);
         }
-        self.let_go(process, session);
+        self.carry(process, now, session);
+        if session.is_child() {
+            self.let_go(process, session);
+        }
     }
 
     fn let_go(&mut self, process: usize, session: &SessionId) {

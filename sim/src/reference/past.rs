@@ -1,11 +1,14 @@
 //! What the log says about the prompts of a session, read as a person would.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use hostler_core::ids::{PromptId, RunId};
+use hostler_core::ids::{PromptId, RunId, SessionId};
 use hostler_core::prompt::Prompt;
 use hostler_core::record::Record;
 use hostler_core::time::Timestamp;
+use hostler_core::tools::Part;
+
+use super::family::Name;
 
 /// A prompt that has not ended.
 #[derive(Clone, Debug)]
@@ -27,36 +30,42 @@ pub(super) struct Past {
     /// How many turns there were.
     pub(super) turns: u32,
     /// The turns to which the prompts since the beginning or the last summary belong.
-    pub(super) asked: Vec<u32>,
+    pub(super) prompted: Vec<u32>,
     /// Whether a model has said something since the beginning or the last summary.
     pub(super) spoken: bool,
     /// Whether it has said something in the attempt that is under way.
     pub(super) streamed: bool,
+    /// Whether the last turn sums the conversation up.
+    pub(super) summing: bool,
+    /// What a person is asked about: which call, and what it needs.
+    pub(super) asked: Vec<(Name, BTreeSet<String>)>,
+    /// What people have permitted for good.
+    pub(super) granted: BTreeSet<String>,
 }
 
 impl Past {
     /// A turn begins with a prompt.
     pub(super) fn begin(&mut self) {
         self.turns += 1;
-        self.asked.push(self.turns);
+        self.prompted.push(self.turns);
     }
 
     /// A summary has been written.
     pub(super) fn sum_up(&mut self) {
         self.spoken = false;
-        self.asked.clear();
+        self.prompted.clear();
     }
 
     /// Whether there is anything that a summary would make shorter.
     pub(super) fn is_worth_a_summary(&self) -> bool {
-        self.spoken || self.asked.iter().any(|turn| *turn != self.turns)
+        self.spoken || self.prompted.iter().any(|turn| *turn != self.turns)
     }
 
     pub(super) fn exists(&self) -> bool {
         !self.known.is_empty()
     }
 
-    pub(super) fn record(&mut self, at: Timestamp, record: &Record) {
+    pub(super) fn record(&mut self, own: &SessionId, at: Timestamp, record: &Record) {
         match record {
             Record::PromptAccepted { prompt, .. } => {
                 self.known.insert(prompt.id.clone(), (prompt.text.clone(), prompt.run_id()));
@@ -68,20 +77,45 @@ impl Past {
             }
             Record::TurnStarted { prompt, .. } => {
                 self.begin();
+                self.summing = false;
                 self.turn = Some(vec![prompt.clone()]);
             }
             Record::PromptFolded { prompt, .. } => {
-                self.asked.push(self.turns);
+                self.prompted.push(self.turns);
                 self.turn.iter_mut().for_each(|turn| turn.push(prompt.clone()));
             }
-            Record::SummaryStarted { .. } => self.turns += 1,
-            Record::TurnContinued { .. } => self.begin(),
+            Record::SummaryStarted { .. } => {
+                self.turns += 1;
+                self.summing = true;
+            }
+            Record::TurnContinued { .. } => {
+                self.begin();
+                self.summing = false;
+            }
             Record::SummaryFinished { .. } => self.sum_up(),
             Record::TextAppended { .. } | Record::ReasoningAppended { .. } => self.streamed = true,
             Record::AttemptFailed { retry_after: Some(_), .. } => self.streamed = false,
             Record::MessageFinished { blocks, .. } => {
-                self.spoken |= !blocks.is_empty();
+                self.spoken |= !blocks.is_empty() && !self.summing;
                 self.streamed = false;
+            }
+            Record::PermissionAsked { session, call, ask } => {
+                let parts = ask.parts.iter().map(|part| match part {
+                    Part::Tool | Part::Rest => "anything".to_owned(),
+                    known => known.to_string(),
+                });
+                self.asked.push((Name::of(session, *call), parts.collect()));
+            }
+            Record::PermissionWithdrawn { session, call } => {
+                let name = Name::of(session, *call);
+                self.asked.retain(|(asked, _)| *asked != name);
+            }
+            Record::PermissionDecided { call, session, grants, .. } => {
+                let name = Name::of(session.as_ref().unwrap_or(own), *call);
+                if let Some(at) = self.asked.iter().position(|(asked, _)| *asked == name) {
+                    let (_, needs) = self.asked.remove(at);
+                    self.granted.extend(if grants.is_empty() { BTreeSet::new() } else { needs });
+                }
             }
             Record::RunFinished(finished) => {
                 self.open.retain(|open| open.prompt.id != finished.prompt);

@@ -1,6 +1,6 @@
 //! One open session as the reference sees it.
 
-use hostler_core::ids::{AttemptId, PromptId, RunId, StepId, TurnId};
+use hostler_core::ids::{AttemptId, CallId, PromptId, RunId, StepId, TurnId};
 use hostler_core::model::{CallError, CallErrorKind, FinishReason};
 use hostler_core::prompt::Prompt;
 use hostler_core::record::{Reason, RunStatus};
@@ -9,6 +9,7 @@ use hostler_core::time::Timestamp;
 
 use super::Fate;
 use super::answers::Block;
+use super::family::Word;
 use super::past::Past;
 use super::tools::Call;
 
@@ -19,8 +20,27 @@ pub(super) struct Story {
     pub(super) past: Past,
     waiting: Vec<Waiting>,
     pub(super) turn: Option<Turn>,
+    /// What is a matter of counting, and read from the records.
+    pub(super) read: Read,
+    /// Whether it is a sub-agent's.
+    pub(super) is_agent: bool,
+    /// What it has for other sessions.
+    pub(super) words: Vec<Word>,
+}
+
+/// What the reference does not work out by itself, because it is a matter of counting bytes or of each call's clock.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Read {
     /// Whether the conversation has become too long for the next step.
     pub(super) crowded: bool,
+    /// Whether it is too long even after its summary.
+    pub(super) still_crowded: bool,
+    /// Whether a request for a summary that was refused cannot be made shorter.
+    pub(super) spent: bool,
+    /// The calls that were waited for too long.
+    pub(super) late: Vec<CallId>,
+    /// Whether the turn goes round in circles.
+    pub(super) circles: bool,
 }
 
 /// A prompt that has not begun.
@@ -45,6 +65,10 @@ pub(super) struct Turn {
     pub(super) steps: u32,
     /// If it sums the conversation up, how often that was refused.
     pub(super) summary: Option<u32>,
+    /// How many summaries in a row have left the conversation too long.
+    pub(super) crowded: u32,
+    /// Whether a person has said no to one of its calls.
+    pub(super) stopped: bool,
     /// By when its tools must have ended, once it is cancelled, and how it ends then.
     pub(super) settle: Option<(Timestamp, RunStatus)>,
 }
@@ -61,7 +85,8 @@ pub(super) enum Doing {
 
 impl Story {
     pub(super) fn new(past: Past, settings: Settings) -> Self {
-        Self { settings, past, waiting: Vec::new(), turn: None, crowded: false }
+        let (waiting, words) = (Vec::new(), Vec::new());
+        Self { settings, past, waiting, turn: None, read: Read::default(), is_agent: false, words }
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -75,11 +100,15 @@ impl Story {
     /// Whoever had the session before is gone.
     pub(super) fn recover(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
         let in_turn = self.past.turn.take().unwrap_or_default();
-        self.past.spoken |= self.past.streamed && !in_turn.is_empty();
-        fates.extend(in_turn.iter().map(|prompt| Fate::Ends(prompt.clone(), RunStatus::Error)));
+        self.withdraw(|_| true, fates);
+        self.past.spoken |= self.past.streamed && !in_turn.is_empty() && !self.past.summing;
+        let ends =
+            in_turn.iter().map(|prompt| Fate::Ends(super::family::plain_prompt(prompt), RunStatus::Error));
+        fates.extend(ends);
         let open = std::mem::take(&mut self.past.open);
         for open in open.into_iter().filter(|open| !in_turn.contains(&open.prompt.id)) {
-            if self.settings.serving && now.since(open.accepted) < self.settings.restart_age {
+            if self.settings.serving && !self.is_agent && now.since(open.accepted) < self.settings.restart_age
+            {
                 self.wait(now, open.prompt, open.queued);
             } else {
                 fates.push(Fate::Returns(open.prompt.id));
@@ -127,12 +156,20 @@ impl Story {
         }
     }
 
+    /// A sub-agent begins with its task.
+    pub(super) fn begin_task(&mut self, now: Timestamp, prompt: Prompt, fates: &mut Vec<Fate>) {
+        fates.push(Fate::Begins(prompt.id.clone()));
+        self.past.begin();
+        self.begin(now, prompt, fates);
+    }
+
     fn begin(&mut self, now: Timestamp, prompt: Prompt, fates: &mut Vec<Fate>) {
         let step = StepId { turn: TurnId(self.past.turns), step: 0 };
         let attempt = AttemptId { step, attempt: 0 };
         let doing = Doing::Waiting(now);
-        let (prompts, summary, settle) = (vec![prompt], None, None);
-        self.turn = Some(Turn { prompts, attempt, doing, denied: 0, steps: 0, summary, settle });
+        let (prompts, summary, settle, stopped) = (vec![prompt], None, None, false);
+        let (denied, steps, crowded) = (0, 0, 0);
+        self.turn = Some(Turn { prompts, attempt, doing, denied, steps, summary, crowded, stopped, settle });
         self.step(now, fates);
     }
 
@@ -142,19 +179,18 @@ impl Story {
         if turn.steps >= turn.prompts[0].terms.max_steps {
             return self.end(now, RunStatus::Limit, fates);
         }
+        if self.read.crowded && self.past.is_worth_a_summary() {
+            return self.next_turn(now, true);
+        }
         let (joining, staying): (Vec<_>, Vec<_>) =
             self.waiting.drain(..).partition(|waiting| waiting.queued && waiting.prompt.folds());
         self.waiting = staying;
         for joined in joining {
             fates.push(Fate::Joins(joined.prompt.id.clone()));
-            self.past.asked.push(turn.attempt.step.turn.0);
+            self.past.prompted.push(turn.attempt.step.turn.0);
             turn.prompts.push(joined.prompt);
         }
-        if self.crowded && self.past.is_worth_a_summary() {
-            self.next_turn(now, true);
-        } else {
-            self.begin_step(now);
-        }
+        self.begin_step(now);
     }
 
     fn begin_step(&mut self, now: Timestamp) {
@@ -168,11 +204,10 @@ impl Story {
 
     /// The run goes on with another turn; one that sums up begins with its step at once.
     pub(super) fn next_turn(&mut self, now: Timestamp, sums_up: bool) {
-        self.crowded = false;
+        self.read.crowded = false;
         self.past.turns += 1;
         let Some(turn) = self.turn.as_mut() else { return };
         turn.attempt.step = StepId { turn: TurnId(self.past.turns), step: 0 };
-        turn.denied = 0;
         turn.summary = sums_up.then_some(0);
         if sums_up {
             self.begin_step(now);
@@ -189,11 +224,40 @@ impl Story {
 
     pub(super) fn end(&mut self, now: Timestamp, status: RunStatus, fates: &mut Vec<Fate>) {
         let Some(turn) = self.turn.take() else { return };
-        if let Doing::Asking { blocks, .. } = &turn.doing {
+        if let Doing::Asking { blocks, .. } = &turn.doing
+            && turn.summary.is_none()
+        {
             self.past.spoken |= blocks.iter().any(|block| block.tool.is_none() && block.says_something());
         }
+        let stays = self.settings.serving || turn.prompts.first().is_some_and(|prompt| prompt.terms.stays);
         fates.extend(turn.prompts.into_iter().map(|prompt| Fate::Ends(prompt.id, status)));
+        if self.is_agent {
+            self.words.push(Word::Ended);
+        }
+        if status == RunStatus::Ok && stays && !self.is_agent && self.read.crowded && self.waiting.is_empty()
+        {
+            self.sum_up_ahead(now);
+        }
         self.go_on(now, fates);
+    }
+
+    /// The conversation is summed up for no run.
+    fn sum_up_ahead(&mut self, now: Timestamp) {
+        let step = StepId { turn: TurnId(self.past.turns), step: 0 };
+        let attempt = AttemptId { step, attempt: 0 };
+        let (prompts, doing) = (Vec::new(), Doing::Waiting(now));
+        self.turn = Some(Turn {
+            prompts,
+            attempt,
+            doing,
+            denied: 0,
+            steps: 0,
+            summary: None,
+            crowded: 0,
+            stopped: false,
+            settle: None,
+        });
+        self.next_turn(now, true);
     }
 
     pub(super) fn hear(&mut self, now: Timestamp, input: &Input, fates: &mut Vec<Fate>) {
@@ -230,7 +294,7 @@ impl Story {
     ) {
         let status = if reason == Reason::Timeout { RunStatus::Limit } else { RunStatus::Cancelled };
         let covers = |prompt: &Prompt| run.is_none_or(|run| prompt.run_id() == *run);
-        let turn = self.turn.as_ref().is_some_and(|turn| covers(&turn.prompts[0]));
+        let turn = self.turn.as_ref().is_some_and(|turn| turn.prompts.first().map_or(run.is_none(), covers));
         let (covered, kept): (Vec<_>, Vec<_>) =
             self.waiting.drain(..).partition(|waiting| covers(&waiting.prompt));
         self.waiting = kept;
@@ -256,12 +320,11 @@ impl Story {
         let settle = now.plus(self.settings.settle);
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.settle.is_none()) else { return };
         turn.settle = Some((settle, status));
+        self.withdraw(|_| true, fates);
+        let Some(turn) = self.turn.as_mut() else { return };
         match &mut turn.doing {
-            Doing::Running(calls, _) => {
-                calls
-                    .iter_mut()
-                    .filter(|(_, call)| *call == Call::Waits)
-                    .for_each(|(_, call)| *call = Call::Over);
+            Doing::Running(..) => {
+                self.stop_calls();
                 self.after_tools(now, fates);
             }
             Doing::Asking { .. } | Doing::Waiting(_) => self.end(now, status, fates),
@@ -279,6 +342,7 @@ impl Story {
             }
             _ => {}
         }
+        self.give_up(now, fates);
         let settle = self.turn.as_ref().and_then(|turn| turn.settle);
         if let Some((_, status)) = settle.filter(|(until, _)| *until <= now) {
             self.end(now, status, fates);

@@ -56,6 +56,11 @@ impl Happening {
         }
     }
 
+    /// Whether it comes through the same channel.
+    pub(super) fn shares_channel(&self, other: &Self) -> bool {
+        self.channel() == other.channel()
+    }
+
     /// The process that it happens in; none if it happens outside.
     pub(super) fn process(&self) -> Option<usize> {
         match self {
@@ -152,6 +157,11 @@ impl Agenda {
     /// What happens next, and when.
     pub fn pop(&mut self) -> Option<(u64, Happening)> {
         self.heap.pop().map(|item| (item.at, item.what))
+    }
+
+    /// What would happen next.
+    pub fn peek(&self) -> Option<&Happening> {
+        self.heap.peek().map(|item| &item.what)
     }
 
     /// Whether nothing is going to happen.

@@ -19,6 +19,7 @@ impl World {
         }
         let what = self.plan.actions[action].what;
         self.trace.say(self.now, || format!("action {}: {what:?}", self.plan.actions[action].id));
+        self.tell(|| super::told::What::Acts(what));
         match what {
             What::Submit(submit) if submit.headless => self.begin_run(&submit),
             What::Submit(submit) => self.ask(submit.process, submission(&submit)),
@@ -75,6 +76,7 @@ impl World {
     }
 
     fn bury(&mut self, process: usize) {
+        self.tell(|| super::told::What::Dies { process });
         self.stop_jobs(process);
         let asks: Vec<_> = self.processes[process].askers.values().copied().collect();
         let waiting = self.processes[process].inbox.iter().filter_map(|message| match message {
@@ -95,9 +97,15 @@ impl World {
 
     /// A process starts.
     pub(super) fn boot(&mut self, process: usize) {
+        self.tell(|| super::told::What::Boots { process });
         let it = &mut self.processes[process];
         it.alive = true;
         it.look.0 = NEVER;
+        // Within a life its clock never goes back; what was written before may seem to lie in the future.
+        let wrong = it.roll.chance(self.options.clock_back);
+        let behind = it.roll.pick(&[1_000, 60_000, 3_600_000]);
+        it.behind = if wrong { behind } else { 0 };
+        sometimes!("clock went back", if wrong);
         it.machine = Workspace::new(Settings::clone(&self.settings)).into();
     }
 

@@ -12,6 +12,7 @@ use hostler_core::workspace::{Effect, Input, Opened, RunOwner, Workspace};
 use super::agenda::Happening;
 use super::disk::Verdict;
 use super::process::{Batch, Message, NEVER, Outage, Stage};
+use super::told::What;
 use super::trace::short;
 use super::{World, double, sightings};
 use crate::coverage::Phase;
@@ -64,7 +65,7 @@ impl World {
     }
 
     fn gather(&mut self, process: usize) -> Vec<Input> {
-        let now = self.time();
+        let now = self.time(process);
         let most = self.options.batch;
         let it = &mut self.processes[process];
         let room = if most == 0 { MOST } else { it.roll.between(1, most) as usize };
@@ -160,7 +161,7 @@ impl World {
     }
 
     fn decide(&mut self, process: usize, inputs: Vec<Input>) {
-        let now = self.time();
+        let now = self.time(process);
         let mut out = Effects::new();
         sightings::batch(&inputs);
         let alone = inputs.len() == 1;
@@ -184,10 +185,11 @@ impl World {
 
     fn handle(&mut self, process: usize, input: Input, alone: bool, out: &mut Effects<Effect>) {
         self.trace.say(self.now, || format!("process {process} <- {}", short(&input)));
+        self.tell(|| What::Hears { process, input: Box::new(input.clone()) });
         self.trace.deep(&input);
-        let now = self.time();
+        let now = self.time(process);
         let it = &mut self.processes[process];
-        self.coverage.input(&input, &it.machine, &it.locks);
+        self.coverage.input(now, &input, &it.machine, &it.locks);
         let (cancel, outcome) = (sightings::is_cancel(&input), sightings::is_outcome(&input));
         let phase = match &input {
             Input::Request { command: Command::Cancel { session, .. }, .. } => {
@@ -220,6 +222,7 @@ impl World {
         self.trace.deep(&(entries, effects));
         if self.trace.speaks() {
             for entry in entries {
+                self.tell(|| What::Decides { process, entry: Box::new(entry.clone()) });
                 let (session, record) = (&entry.session, &entry.record);
                 self.trace.say(self.now, || format!("process {process}    {session} {}", short(record)));
             }
@@ -238,8 +241,10 @@ impl World {
         let Stage::Committing(batch) = std::mem::replace(&mut it.stage, Stage::Idle) else { return };
         let Batch { entries, effects, verdict } = batch.into_inner();
         self.trace.say(self.now, || format!("process {process} commit: {verdict:?}"));
+        let records = entries.len();
+        self.tell(|| What::Commits { process, records, verdict });
         self.trace.note(&[verdict as u64]);
-        let wait = self.aims.committed(&entries);
+        let wait = self.aims.committed(&entries) | self.staged.committed(&entries);
         if verdict.is_written() {
             self.write(process, entries, verdict == Verdict::Done);
         }
@@ -268,6 +273,7 @@ impl World {
         }
         if known {
             self.publish(process, first);
+            self.hear_asks(process, first);
             let entries: Vec<_> =
                 self.disk.log[first..].iter().map(|(_, entry)| Entry::clone(entry)).collect();
             let (machine, folds) = (&self.processes[process].machine, &self.disk.folds);

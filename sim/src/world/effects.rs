@@ -13,6 +13,7 @@ use super::World;
 use super::agenda::Happening;
 use super::jobs::{Job, Manner};
 use super::process::{Message, Stage};
+use super::told::What;
 use super::{provider, tools};
 use crate::dice::{Roll, Stream, mix, name};
 use crate::failure::Class;
@@ -60,6 +61,7 @@ impl World {
 
     fn start_one(&mut self, process: usize, effect: Effect) {
         self.see(&Seen::Start { process, effect: &effect });
+        self.tell(|| What::Starts { process, effect: Box::new(effect.clone()) });
         match effect {
             Effect::OpenSession { session } => self.open(process, session),
             Effect::CancelOpen { session } => drop(self.processes[process].opening.remove(&session)),
@@ -139,7 +141,12 @@ impl World {
         let entity = mix(name(prompt.as_str())) ^ u64::from(self.processes[process].life);
         let mut roll = Roll::new(self.seed, Stream::Prepare, entity);
         let id = EffectId::Prepare(session.clone(), prompt.clone());
-        let script = tools::preparation(prompt, &mut roll, &self.options);
+        let staged = self.staged.preparations.pop_front();
+        self.staged.prepared += 1;
+        let script = match staged {
+            Some(staged) => tools::staged_preparation(prompt, staged, &self.options),
+            None => tools::preparation(prompt, &mut roll, &self.options),
+        };
         let owner = self.processes[process].id();
         let job = Job { owner, session, script, endless: None, manner: Manner::Silent(0), course: 0 };
         self.start_job(process, id, job);
@@ -158,7 +165,13 @@ impl World {
         }
         let place = u64::from(attempt.step.step) << 8 | u64::from(attempt.attempt);
         let mut roll = Roll::new(self.seed, Stream::Provider, self.entity(process, &session) ^ mix(place));
-        let answer = provider::answer(attempt, &mut roll, &self.options);
+        let answer = match self.staged.answers.pop_front() {
+            Some(staged) => provider::staged(attempt, staged),
+            None => provider::answer(attempt, &mut roll, &self.options),
+        };
+        if self.options.staged > 0 {
+            self.staged.requests.push(request);
+        }
         let owner = self.processes[process].id();
         let (script, endless) = (answer.script, answer.endless);
         let job = Job { owner, session: session.clone(), script, endless, manner: answer.manner, course: 0 };
@@ -174,14 +187,18 @@ impl World {
     }
 
     fn luck_of_call(&self, session: &SessionId, call: CallId, what: u64) -> Roll {
-        let holder = self.disk.locks.get(session).map_or(0, |((process, _), _)| *process);
+        let holder = self.disk.locks.get(&session.root()).map_or(0, |((process, _), _)| *process);
         let place = u64::from(call.step.step) << 16 | u64::from(call.call) << 4 | what;
         Roll::new(self.seed, Stream::Tool, self.entity(holder, session) ^ mix(place))
     }
 
     fn run_tool(&mut self, process: usize, session: SessionId, call: CallId, _input: &ToolInput) {
         let mut roll = self.luck_of_call(&session, call, 2);
-        let (script, manner) = tools::tool(call, &mut roll, &self.options);
+        self.staged.ran += 1;
+        let (script, manner) = match self.staged.tools.pop_front() {
+            Some(staged) => tools::staged_tool(call, staged),
+            None => tools::tool(call, &mut roll, &self.options),
+        };
         let owner = self.processes[process].id();
         sometimes!("tools overlapped", if self.tool_runs(process, &session));
         let job = Job { owner, session: session.clone(), script, endless: None, manner, course: 0 };

@@ -44,9 +44,6 @@ pub(super) enum Act {
     Over,
 }
 
-/// How many events the end may take. More than any end needs; a circle needs no time, only events.
-const EVENTS: u64 = 60_000;
-
 /// The number of the first prompt after the storm.
 const AFTER: u64 = 9_000;
 
@@ -95,6 +92,7 @@ impl World {
 
     pub(super) fn begin_calm(&mut self) {
         self.trace.say(self.now, || format!("calm, but for {}", self.options.broken));
+        self.tell(|| super::told::What::Calms);
         self.options = self.options.healed().into();
         self.disk.outage = None;
         self.aims.clear();
@@ -102,7 +100,7 @@ impl World {
             self.processes[process].suspended = 0;
             self.rouse(process);
         }
-        let (until, events) = (self.now + self.bound(), self.events + EVENTS);
+        let (until, events) = (self.now + self.bound(), self.events + self.most());
         self.act = Act::Calm { until, events };
     }
 
@@ -115,6 +113,11 @@ impl World {
         let step = options.attempts * attempt + 5 * TOOL_TIME + options.settle;
         let prompt = options.prepare + options.steps * step + 120_000;
         prompt * (self.people.asks.len() as u64 + 10)
+    }
+
+    /// How many events the end may take: more than any end needs. A circle needs no time, only events.
+    fn most(&self) -> u64 {
+        60_000 + 1_000 * self.people.asks.len() as u64
     }
 
     fn check_bound(&mut self, until: u64, events: u64) {
@@ -131,7 +134,8 @@ impl World {
         self.fail(Class::Liveness, "quiet", format!("{why}: {}", states.join("; ")));
     }
 
-    fn is_quiet(&self) -> bool {
+    /// Whether nothing is under way and nobody is about to do anything.
+    pub fn is_quiet(&self) -> bool {
         self.processes.iter().all(|it| it.is_quiet())
             && !self.agenda.iter().any(|what| {
                 matches!(
@@ -167,7 +171,7 @@ impl World {
     fn ask_once_more(&mut self) {
         sometimes!("quiet with something broken", if self.options.broken > 0);
         self.see_quiet(false);
-        let (until, events) = (self.now + self.bound(), self.events + EVENTS);
+        let (until, events) = (self.now + self.bound(), self.events + self.most());
         self.act = Act::Last { until, events };
         for session in self.used_sessions() {
             let process = (self.seed ^ session) % self.options.processes;

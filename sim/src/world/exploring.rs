@@ -156,7 +156,7 @@ impl World {
         let jobs: Vec<_> = it.running.keys().collect();
         digest.add(hash_of(&(&it.locks, &it.opening, jobs)));
         digest.add(it.outage.map_or(0, |outage| mix(outage.wait) ^ frame.time(outage.retry)));
-        digest.add(frame.time(it.suspended));
+        digest.add(frame.time(it.suspended) ^ mix(it.behind));
         digest.0
     }
 

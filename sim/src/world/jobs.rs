@@ -96,6 +96,9 @@ impl World {
         if let SessionInput::ToolFinished { call, .. } = &input {
             sometimes!("tool outlived its turn", if turn != Some(call.step.turn));
         }
+        if let SessionInput::ToolOutput { call, .. } = &input {
+            sometimes!("tool outlived its turn and spoke", if turn.is_some_and(|turn| turn != call.step.turn));
+        }
         self.deliver(process, Message::Input(Input::Session { session, input }));
         if ends {
             self.jobs.jobs.remove(&number);

@@ -18,6 +18,9 @@ pub mod process;
 mod provider;
 mod runs;
 mod sightings;
+pub mod staged;
+mod swapped;
+pub mod told;
 mod tools;
 pub mod trace;
 
@@ -43,10 +46,12 @@ pub use people::submission;
 use process::{Message, Process};
 use runs::Run;
 use sightings::Sightings;
+use staged::Staged;
+pub use swapped::Swap;
 use trace::{Level, Trace};
 
-/// When simulated time begins.
-pub const START: u64 = 1_000_000;
+/// When simulated time begins. No clock is ever so far behind.
+pub const START: u64 = 100_000_000;
 
 /// The world.
 #[derive(Clone, Debug)]
@@ -80,6 +85,8 @@ pub struct World {
     oracles: Shared<Oracles>,
     reference: Shared<Reference>,
     sightings: Sightings,
+    swap: Option<Swap>,
+    staged: Shared<Staged>,
 }
 
 /// How closely a world is watched.
@@ -121,6 +128,8 @@ impl World {
             oracles: Oracles::new(&settings, watch.closely).into(),
             reference: Reference::new(&settings).into(),
             sightings: Sightings::default(),
+            swap: None,
+            staged: Shared::default(),
             options: options.into(),
             settings: settings.into(),
             plan: plan.into(),
@@ -141,7 +150,7 @@ impl World {
         if !self.direct() {
             return false;
         }
-        let Some((at, what)) = self.agenda.pop() else { return true };
+        let Some((at, what)) = self.next_happening() else { return true };
         self.happen(at, what);
         true
     }
@@ -154,6 +163,7 @@ impl World {
         }
         self.events += 1;
         self.trace.note(&[self.now, self.events]);
+        self.name(&what);
         self.trace.deep(&what);
         match what {
             Happening::Act(action) => self.due(action),
@@ -174,13 +184,17 @@ impl World {
         self.trace.close();
     }
 
+    /// The process in which something happens; none if it happens outside.
+    fn place(&self, what: &Happening) -> Option<usize> {
+        match what {
+            Happening::Hear(run) | Happening::Alarm(run, _) => Some(self.runs[*run].process),
+            other => other.process(),
+        }
+    }
+
     /// Until when what was to happen cannot, because its process is suspended.
     fn suspended(&self, what: &Happening) -> Option<u64> {
-        let process = match what {
-            Happening::Hear(run) | Happening::Alarm(run, _) => self.runs[*run].process,
-            other => other.process()?,
-        };
-        let until = self.processes.get(process)?.suspended;
+        let until = self.processes.get(self.place(what)?)?.suspended;
         (until > self.now).then_some(until)
     }
 
@@ -192,8 +206,9 @@ impl World {
         }
     }
 
-    fn time(&self) -> Timestamp {
-        Timestamp::from_millis(self.now)
+    /// What time it is by the clock of a process.
+    fn time(&self, process: usize) -> Timestamp {
+        Timestamp::from_millis(self.now - self.processes[process].behind)
     }
 
     /// Shows something to the oracles.

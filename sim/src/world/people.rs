@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use hostler_core::ids::{ClientId, PromptId, RunId, SessionId};
 use hostler_core::prompt::{Delivery, PermissionMode, Prompt, Terms};
-use hostler_core::protocol::{Command, RefusalKind, Reply, SessionChoice};
-use hostler_core::record::{CancelScope, Reason};
+use hostler_core::protocol::{Answer, AskId, Breadth, Command, RefusalKind, Reply, SessionChoice};
+use hostler_core::record::{CancelScope, Reason, Record};
 
 use super::World;
 use super::agenda::Happening;
 use super::process::Message;
-use crate::dice::{Roll, Stream};
+use crate::dice::{Roll, Stream, name};
 use crate::plan::Submit;
 use crate::sometimes;
 
@@ -40,6 +40,16 @@ pub(super) struct People {
     pub(super) last: BTreeMap<PromptId, Option<RefusalKind>>,
 }
 
+/// What people answer.
+const ANSWERS: [Answer; 6] = [
+    Answer::Once,
+    Answer::Once,
+    Answer::Session(Breadth::Exact),
+    Answer::Session(Breadth::Directory),
+    Answer::Always(Breadth::Exact),
+    Answer::Deny,
+];
+
 /// How often people try in all.
 const TRIES: u64 = 4;
 
@@ -61,10 +71,15 @@ pub fn submission(submit: &Submit) -> Command {
         _ => format!("Do p{}.", submit.prompt),
     };
     let terms = Terms {
-        permission: if submit.yolo { PermissionMode::Yolo } else { PermissionMode::Headless },
+        permission: match (submit.yolo, submit.prompt % 3) {
+            (true, _) => PermissionMode::Yolo,
+            (false, 0) => PermissionMode::Headless,
+            (false, _) => PermissionMode::Interactive,
+        },
         delivery: [Delivery::Auto, Delivery::Fold, Delivery::OwnTurn][submit.delivery as usize % 3],
         max_steps: submit.steps as u32,
         max_wait: submit.wait,
+        stays: submit.prompt.is_multiple_of(2),
         ..Terms::headless()
     };
     let prompt = Prompt {
@@ -93,7 +108,7 @@ impl World {
 
     /// Somebody asks for it again.
     pub(super) fn again(&mut self, ask: usize) {
-        sometimes!("person came back");
+        sometimes!("person came back", if self.people.asks[ask].tries > 0);
         self.try_ask(ask);
     }
 
@@ -126,15 +141,47 @@ impl World {
         run_id(prompt, named)
     }
 
+    /// What is asked about calls reaches people, of whom some are quick, some slow, and some both answer.
+    pub(super) fn hear_asks(&mut self, process: usize, first: usize) {
+        for at in first..self.disk.log.len() {
+            let entry = &self.disk.log[at].1;
+            let Record::PermissionAsked { session, call, .. } = &entry.record else { continue };
+            let (root, ask) = (entry.session.clone(), AskId { session: session.clone(), call: *call });
+            let entity = name(root.as_str()) ^ name(&format!("{}{}", ask.session, ask.call));
+            let mut roll = Roll::new(self.seed, Stream::Person, entity);
+            let people = if roll.chance(300) { 2 } else { 1 };
+            for person in 0..people {
+                let answer = roll.pick(&ANSWERS);
+                let after = roll.pick(&[0, 0, 1, 40, 2_999, 60_000, 400_000]);
+                let client = ClientId::new(format!("person{person}"));
+                let command = Command::Answer { session: root.clone(), ask: ask.clone(), answer, client };
+                self.people.asks.push(Ask { process, command, tries: 0, answered: false, run: None });
+                self.agenda.push(self.now + after, Happening::Again(self.people.asks.len() - 1));
+            }
+        }
+    }
+
     /// An asking was answered.
     pub(super) fn answered(&mut self, number: usize, reply: &Reply) {
         self.trace.say(self.now, || format!("asking {number} is answered: {}", super::trace::short(reply)));
+        let command = self.people.asks[number].command.clone();
+        self.tell(|| super::told::What::Answered {
+            command: Box::new(command),
+            reply: Box::new(reply.clone()),
+        });
         let ask = &mut self.people.asks[number];
         ask.answered = true;
         if let Some(run) = ask.run {
             self.answer_run(run, reply);
         }
         let ask = &self.people.asks[number];
+        if let Reply::Cancelled { runs } = reply {
+            self.staged.covered = Some(runs.clone());
+        }
+        if let Reply::Answered { resolved } = reply {
+            sometimes!("permission answered", if *resolved);
+            return sometimes!("permission answered too late", if !*resolved);
+        }
         let Command::Submit { session, prompt } = &ask.command else {
             return sometimes!("cancel with nothing to cancel", if matches!(reply, Reply::Cancelled { runs } if runs.is_empty()));
         };

@@ -102,6 +102,8 @@ pub struct Process {
     pub look: (u64, u64),
     /// Until when it is suspended.
     pub suspended: u64,
+    /// How far its clock is behind in this life of it.
+    pub behind: u64,
     /// Its luck.
     pub roll: Roll,
 }
@@ -128,6 +130,7 @@ impl Process {
             outage: None,
             look: (NEVER, 0),
             suspended: 0,
+            behind: 0,
             roll: Roll::new(seed, Stream::Driver, number as u64),
         }
     }
@@ -153,12 +156,12 @@ impl Process {
         self.look = (NEVER, self.look.1 + 1);
     }
 
-    /// When its machine wants to be told that time has passed.
+    /// When its machine wants to be told that time has passed, whatever its clock says.
     pub fn deadline(&self) -> Option<u64> {
-        self.machine.deadline().map(|(at, _)| at.as_millis())
+        self.machine.deadline().map(|(at, _)| at.as_millis() + self.behind)
     }
 
-    /// Whether a deadline has passed.
+    /// Whether a deadline has passed by its clock.
     pub fn is_due(&self, now: Timestamp) -> bool {
         self.machine.deadline().is_some_and(|(at, _)| at <= now)
     }

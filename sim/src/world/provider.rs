@@ -8,6 +8,7 @@ use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
 use hostler_core::session::Input;
 
 use super::jobs::Manner;
+use super::staged::StagedAnswer;
 use crate::dice::Roll;
 use crate::options::Options;
 
@@ -37,10 +38,9 @@ pub(super) fn answer(attempt: AttemptId, roll: &mut Roll, options: &Options) -> 
         ending(&mut events, roll, options);
     }
     break_off(&mut events, roll, options);
-    let late = if roll.chance(options.provider_late) { 1 + roll.below(4) as usize } else { 0 };
-    if late > 0 {
-        events.push((roll.below(100), ModelEvent::Text { block: 9, text: "late".to_owned() }));
-        events.push((roll.below(100), ModelEvent::Finished(FinishReason::Stop)));
+    let late = if roll.chance(options.provider_late) { 1 + roll.below(6) as usize } else { 0 };
+    for _ in 0..late {
+        events.push(too_late(roll));
     }
     let endless = endless.then(|| {
         events.retain(|(_, event)| !matches!(event, ModelEvent::Finished(_) | ModelEvent::Failed(_)));
@@ -49,6 +49,12 @@ pub(super) fn answer(attempt: AttemptId, roll: &mut Roll, options: &Options) -> 
     });
     let script = events.into_iter().map(|(at, event)| (at, input(attempt, event))).collect();
     Answer { script, endless, manner: Manner::Silent(late) }
+}
+
+/// What a script has laid down.
+pub(super) fn staged(attempt: AttemptId, staged: StagedAnswer) -> Answer {
+    let script = staged.events.into_iter().map(|(at, event)| (at, input(attempt, event))).collect();
+    Answer { script, endless: None, manner: Manner::Silent(staged.late) }
 }
 
 /// One word, in the first step one call if there are any, and the end.
@@ -96,6 +102,26 @@ fn refusal(roll: &mut Roll, options: &Options) -> Option<CallError> {
     refused.then_some(error)
 }
 
+/// Anything that an attempt may say when nobody awaits it any more.
+fn too_late(roll: &mut Roll) -> (u64, ModelEvent) {
+    let wait = roll.pick(&[1, 100, 3_000]);
+    let after = roll.below(wait);
+    let error = CallError {
+        kind: CallErrorKind::Transport,
+        message: "late".to_owned(),
+        retry_after: None,
+        should_retry: None,
+    };
+    let event = match roll.below(6) {
+        0 | 1 => ModelEvent::Text { block: 9, text: "late".to_owned() },
+        2 => ModelEvent::Connected,
+        3 => ModelEvent::Usage(Usage { input: 7, ..Usage::default() }),
+        4 => ModelEvent::Failed(error),
+        _ => ModelEvent::Finished(FinishReason::Stop),
+    };
+    (after, event)
+}
+
 /// After so many steps the model calls no tools any more.
 const STEPS: u32 = 8;
 
@@ -114,7 +140,10 @@ fn content(attempt: AttemptId, events: &mut Vec<(u64, ModelEvent)>, roll: &mut R
         events.push((0, ModelEvent::Text { block, text: " \n".to_owned() }));
         block += 1;
     }
-    if roll.chance(options.calls) && attempt.step.step <= STEPS {
+    if roll.chance(options.provider_circle) {
+        events.push((0, ModelEvent::Call { block, id: "same".to_owned(), name: "ls".to_owned() }));
+        events.push((0, ModelEvent::Input { block, text: "{}".to_owned() }));
+    } else if roll.chance(options.calls) && attempt.step.step <= STEPS {
         calls(events, block, roll, options);
     }
     if !roll.chance(options.usage_missing) {
@@ -141,7 +170,10 @@ fn say(events: &mut Vec<(u64, ModelEvent)>, block: u32, reasoning: bool, roll: &
     }
 }
 
-const TOOLS: [(&str, &str); 6] = [
+const TOOLS: [(&str, &str); 9] = [
+    ("agent", "{\"prompt\":\"a\"}"),
+    ("agent", "{\"prompt\":\"b\"}"),
+    ("todos", "{\"todos\":[{\"content\":\"a\",\"status\":\"pending\"}]}"),
     ("ls", "{}"),
     ("view", "{\"file_path\":\"a\"}"),
     ("grep", "{\"pattern\":\"a\"}"),

@@ -43,6 +43,11 @@ impl Run {
         self.look == look
     }
 
+    /// With what code it has ended.
+    pub(super) fn code(&self) -> Option<u8> {
+        self.code
+    }
+
     /// The prompt that it is about.
     pub(super) fn prompt(&self) -> &PromptId {
         &self.prompt
@@ -78,7 +83,7 @@ impl World {
             cwd: "/".to_owned(),
             warnings: Vec::new(),
         };
-        let machine = Headless::new(options, self.time());
+        let machine = Headless::new(options, self.time(process));
         let gathered = Gathered { text, ..Gathered::default() };
         let inbox = VecDeque::from([Input::Begin, Input::Ready(Box::new(gathered))]);
         let (disturbed, said) = (submit.wait < 1_000, false);
@@ -167,7 +172,7 @@ impl World {
     }
 
     fn feed_run(&mut self, number: usize, input: Input) {
-        let now = self.time();
+        let now = self.time(self.runs[number].process);
         self.trace.say(self.now, || format!("run {number} <- {}", super::trace::short(&input)));
         let mut out = Effects::new();
         self.runs[number].machine.handle(now, input, &mut out);
@@ -186,7 +191,8 @@ impl World {
         }
         if let Some((at, _)) = self.runs[number].machine.deadline() {
             self.runs[number].look += 1;
-            self.agenda.push(at.as_millis(), Happening::Alarm(number, self.runs[number].look));
+            let at = at.as_millis() + self.processes[self.runs[number].process].behind;
+            self.agenda.push(at, Happening::Alarm(number, self.runs[number].look));
         }
     }
 
@@ -210,6 +216,8 @@ impl World {
     /// A run ends once, after it has said so, and with the code that its record calls for.
     fn exit_run(&mut self, number: usize, code: u8) {
         self.trace.say(self.now, || format!("run {number} exits with {code}"));
+        let prompt = self.runs[number].prompt.clone();
+        self.tell(|| super::told::What::Exits { prompt, code });
         let run = &mut self.runs[number];
         let before = run.code.replace(code);
         let (prompt, said, disturbed) = (run.prompt.clone(), run.said, run.disturbed);

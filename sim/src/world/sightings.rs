@@ -7,7 +7,7 @@ use hostler_core::ids::{PromptId, TurnId};
 use hostler_core::machine::Entry;
 use hostler_core::model::{CallErrorKind, ModelEvent};
 use hostler_core::protocol::Command;
-use hostler_core::record::{CancelScope, Reason, Record, ReturnReason, TurnOutcome};
+use hostler_core::record::{CancelScope, Reason, Record, ReturnReason, RunStatus, TurnOutcome};
 use hostler_core::session::Input as SessionInput;
 use hostler_core::workspace::Input;
 
@@ -68,6 +68,7 @@ impl Sightings {
             self.prompt(&entry.record, cancel);
             self.summary(&entry.record);
             turn(&entry.record);
+            permission(entry);
             answer(&entry.record);
         }
     }
@@ -86,7 +87,7 @@ impl Sightings {
                 sometimes!("summary refused as too long", if refused);
             }
             Record::StepFinished { .. } => self.before = None,
-            Record::TurnFinished { turn, outcome } if self.summing == Some(*turn) => {
+            Record::TurnFinished { turn, outcome, .. } if self.summing == Some(*turn) => {
                 sometimes!("crash during a summary", if *outcome == TurnOutcome::Interrupted);
                 let empty =
                     matches!(outcome, TurnOutcome::Failed(error) if error.message.contains("wrote nothing"));
@@ -126,8 +127,10 @@ fn turn(record: &Record) {
         TurnOutcome::Limited(Reason::OutputLimit, _) => sometimes!("answer cut by its limit"),
         TurnOutcome::Limited(Reason::MaxWait, _) => sometimes!("wait asked for was too long"),
         TurnOutcome::Limited(Reason::MaxSteps, _) => sometimes!("turn ended by its steps"),
+        TurnOutcome::Limited(Reason::Repetition, _) => sometimes!("turn ended by repetition"),
         TurnOutcome::Refused => sometimes!("answer withheld"),
         TurnOutcome::Denied => sometimes!("turn ended by denials"),
+        TurnOutcome::DeniedByPerson => sometimes!("turn ended by a person's no"),
         TurnOutcome::Interrupted => sometimes!("turn interrupted by a crash"),
         TurnOutcome::Failed(error) => match error.class {
             ErrorClass::NoProvider => sometimes!("preparation failed"),
@@ -136,6 +139,28 @@ fn turn(record: &Record) {
             }
             _ => {}
         },
+        _ => {}
+    }
+}
+
+fn permission(entry: &Entry) {
+    match &entry.record {
+        Record::PermissionAsked { session, .. } => {
+            sometimes!("permission asked for a sub-agent", if *session != entry.session);
+        }
+        Record::PermissionWithdrawn { .. } => sometimes!("permission withdrawn"),
+        Record::PermissionDecided { by, allowed: true, .. } => {
+            sometimes!("permission given by an earlier grant", if by == "grant");
+        }
+        Record::SubAgentFinished { status, .. } => {
+            sometimes!("sub-agent done", if *status == RunStatus::Ok);
+            sometimes!("sub-agent failed", if matches!(status, RunStatus::Error | RunStatus::Limit));
+            sometimes!("sub-agent stopped", if *status == RunStatus::Cancelled);
+        }
+        Record::RunFinished(finished) if entry.session.is_child() => {
+            sometimes!("sub-agent interrupted by a crash", if finished.reason == Reason::Interrupted);
+        }
+        Record::TodosChanged { .. } => sometimes!("list of what is to be done changed"),
         _ => {}
     }
 }

@@ -9,6 +9,7 @@ use hostler_core::session::Input;
 use hostler_core::tools::{Intent, PathUse, ToolInput};
 
 use super::jobs::Manner;
+use super::staged::{StagedPreparation, StagedTool};
 use crate::dice::Roll;
 use crate::options::Options;
 
@@ -20,9 +21,14 @@ pub(super) fn tool(call: CallId, roll: &mut Roll, options: &Options) -> (VecDequ
     let mut script = VecDeque::new();
     let output = if roll.chance(options.tool_flood) { roll.between(10, 80) } else { roll.below(3) };
     let output = if options.short > 0 { 0 } else { output };
+    // Whoever does not listen to a cancel can be heard long after it.
+    let manner = manner(call, roll, options);
+    let long = roll.chance(options.tool_long) || manner == Manner::Deaf;
+    let output = if long { output.max(12) } else { output };
     for nth in 0..output {
-        let text = if output > 3 { "flood ".repeat(300) } else { format!("line {nth}\n") };
-        script.push_back((options.delay(roll, 20), Input::ToolOutput { call, text }));
+        let text = if output > 12 { "flood ".repeat(300) } else { format!("line {nth}\n") };
+        let most = if long { 4_000 } else { 20 };
+        script.push_back((options.delay(roll, most), Input::ToolOutput { call, text }));
     }
     let error = roll.chance(options.tool_error);
     let silent = roll.chance(options.tool_silent);
@@ -34,7 +40,7 @@ pub(super) fn tool(call: CallId, roll: &mut Roll, options: &Options) -> (VecDequ
     let status = if hangs { ToolStatus::Error } else { status };
     let outcome = ToolOutcome::text(status, if silent { "" } else { text });
     script.push_back((at, Input::ToolFinished { call, outcome }));
-    (script, manner(call, roll, options))
+    (script, manner)
 }
 
 fn manner(call: CallId, roll: &mut Roll, options: &Options) -> Manner {
@@ -49,20 +55,31 @@ fn manner(call: CallId, roll: &mut Roll, options: &Options) -> Manner {
     }
 }
 
+/// What a script has laid down for a tool.
+pub(super) fn staged_tool(call: CallId, staged: StagedTool) -> (VecDeque<(u64, Input)>, Manner) {
+    let (status, text) =
+        if staged.fails { (ToolStatus::Error, "It failed.") } else { (ToolStatus::Ok, "It is done.") };
+    let finished = Input::ToolFinished { call, outcome: ToolOutcome::text(status, text) };
+    let manner = if staged.deaf { Manner::Deaf } else { Manner::Reports(call, 0) };
+    (VecDeque::from([(staged.after, finished)]), manner)
+}
+
 /// What a call would touch.
 pub(super) fn intent(input: &ToolInput, roll: &mut Roll) -> Intent {
-    let path = |inside| PathUse { path: "a".to_owned(), inside };
+    let path = |inside| PathUse { path: if inside { "/w/a" } else { "/out/a" }.to_owned(), inside };
+    let root = "/w".to_owned();
     let inside = roll.chance(900);
     match input {
         ToolInput::Bash(bash) => Intent {
             commands: vec![vec![bash.command.clone()]],
             complete: roll.chance(500),
+            root,
             ..Intent::default()
         },
         ToolInput::Edit(_) | ToolInput::Write(_) => {
-            Intent { writes: vec![path(inside)], complete: true, ..Intent::default() }
+            Intent { writes: vec![path(inside)], complete: true, root, ..Intent::default() }
         }
-        _ => Intent { reads: vec![path(inside)], complete: true, ..Intent::default() },
+        _ => Intent { reads: vec![path(inside)], complete: true, root, ..Intent::default() },
     }
 }
 
@@ -78,19 +95,33 @@ pub(super) fn preparation(prompt: PromptId, roll: &mut Roll, options: &Options) 
     let late = options.prepare.saturating_sub(1) + roll.below(3);
     let soon = options.delay(roll, 30);
     let failed = roll.chance(options.prepare_fail);
-    let model = ModelRef { provider: "sim".to_owned(), model: roll.pick(&["one", "one", "two"]).to_owned() };
+    let result = prepared(roll.pick(&["one", "one", "two"]), failed, options);
+    let hangs = roll.chance(options.prepare_hang);
+    let outcome = (if slow { late } else { soon }, Input::Prepared { prompt, result });
+    if hangs { VecDeque::new() } else { VecDeque::from([outcome]) }
+}
+
+fn prepared(model: &str, failed: bool, options: &Options) -> Box<Result<Preparation, ErrorInfo>> {
+    let error = ErrorInfo::new(ErrorClass::NoProvider, "There is no provider.");
     let found = Preparation {
-        model,
+        model: ModelRef { provider: "sim".to_owned(), model: model.to_owned() },
         system: "You are simulated.".to_owned(),
         tools: offered(),
         context_window: (options.window > 0).then_some(options.window),
         prices: None,
         notices: Vec::new(),
         small: None,
+        renewable: false,
     };
-    let error = ErrorInfo::new(ErrorClass::NoProvider, "There is no provider.");
-    let result = Box::new(if failed { Err(error) } else { Ok(found) });
-    let hangs = roll.chance(options.prepare_hang);
-    let outcome = (if slow { late } else { soon }, Input::Prepared { prompt, result });
-    if hangs { VecDeque::new() } else { VecDeque::from([outcome]) }
+    Box::new(if failed { Err(error) } else { Ok(found) })
+}
+
+/// What a script has laid down for a preparation.
+pub(super) fn staged_preparation(
+    prompt: PromptId,
+    staged: StagedPreparation,
+    options: &Options,
+) -> VecDeque<(u64, Input)> {
+    let outcome = Input::Prepared { prompt, result: prepared("one", staged.fails, options) };
+    staged.after.map(|after| (after, outcome)).into_iter().collect()
 }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt::{self, Debug, Write};
 
+use super::told::Told;
 use crate::dice::mix;
 
 /// How much is kept.
@@ -25,13 +26,24 @@ pub struct Trace {
     pub hashes: Vec<u64>,
     /// The last events in words, if asked for.
     pub words: VecDeque<String>,
+    /// All events as they are, if words are asked for.
+    pub told: Vec<Told>,
+    /// What happened in each event, in a few words, if words are asked for.
+    pub names: Vec<String>,
     level: Level,
 }
 
 impl Trace {
     /// Nothing has happened.
     pub fn new(level: Level) -> Self {
-        Self { hash: 0, hashes: Vec::new(), words: VecDeque::new(), level }
+        Self {
+            hash: 0,
+            hashes: Vec::new(),
+            words: VecDeque::new(),
+            told: Vec::new(),
+            names: Vec::new(),
+            level,
+        }
     }
 
     /// Adds numbers to the hash.

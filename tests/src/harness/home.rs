@@ -9,6 +9,11 @@ use super::command::Hostler;
 use super::wait_until;
 use crate::strict::StrictProvider;
 
+/// What is configured unless a test says otherwise: the limits of the strict provider's model, which no table knows, and
+/// that nobody looks for servers that the machine may have.
+const USUAL: &str =
+    r#"{"local_servers": false, "models": {"openai/strict-1": {"context_window": 1000000000}}}"#;
+
 /// Directories that belong to one test and go with it.
 #[derive(Debug)]
 pub struct Home {
@@ -28,6 +33,7 @@ impl Home {
         for name in ["home", "state", "work", "tmp"] {
             fs::create_dir(home.root().join(name)).unwrap();
         }
+        home.configure(USUAL);
         home
     }
 
@@ -74,6 +80,18 @@ impl Home {
         words: impl IntoIterator<Item = S>,
     ) -> Hostler<'a> {
         self.hostler(["run", "--model", "openai/strict-1"]).words(words).provider(provider)
+    }
+
+    /// Writes the user's configuration.
+    pub fn configure(&self, text: &str) {
+        let path = self.configuration();
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// The user's configuration file.
+    pub fn configuration(&self) -> PathBuf {
+        self.root().join("home/.config/hostler/config.json")
     }
 
     /// Writes a file of the working directory, with the directories that it needs.

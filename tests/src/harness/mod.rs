@@ -23,6 +23,7 @@ mod schema;
 mod signals;
 
 pub use command::Hostler;
+pub use flights::replay as replay_flights;
 pub use home::Home;
 pub use lines::Lines;
 pub use running::{Finished, Running};

@@ -1,14 +1,15 @@
 //! A signal ends a run, whatever it is doing: it settles, says so, and leaves a session that can be gone on with.
 
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use hostler_tests::harness::{Finished, Home, Running, Signal};
+use hostler_tests::harness::{Finished, Home, Running, Signal, wait_until};
 use hostler_tests::strict::{Answer, Gate, Script, StrictProvider};
 use serde_json::{Value, json};
 
 use crate::{PATIENCE, home};
 
-const SIGNALS: [(Signal, &str); 3] =
+pub(crate) const SIGNALS: [(Signal, &str); 3] =
     [(Signal::Interrupt, "sigint"), (Signal::Terminate, "sigterm"), (Signal::Hangup, "sighup")];
 
 /// The contract promises an end within 5 s; a busy machine is given three times that.
@@ -16,7 +17,7 @@ const BOUND: Duration = Duration::from_secs(15);
 
 /// Sends a signal and expects the end that it asks for.
 #[track_caller]
-fn ends(run: Running<'_>, (signal, reason): (Signal, &str)) -> Finished {
+pub(crate) fn ends(run: Running<'_>, (signal, reason): (Signal, &str)) -> Finished {
     let sent = Instant::now();
     run.signal(signal);
     let run = run.finish().expect_code(signal.code());
@@ -26,13 +27,13 @@ fn ends(run: Running<'_>, (signal, reason): (Signal, &str)) -> Finished {
 }
 
 /// The next run of the session is accepted; returns what the provider was sent.
-fn goes_on(home: &Home) -> Vec<Value> {
+pub(crate) fn goes_on(home: &Home) -> Vec<Value> {
     let provider = StrictProvider::start(Answer::say("Still here."));
     home.run(&provider, ["--continue", "Are you there?"]).finish().expect_code(0);
     provider.completions()[0].messages().to_vec()
 }
 
-fn contents(messages: &[Value]) -> String {
+pub(crate) fn contents(messages: &[Value]) -> String {
     messages
         .iter()
         .map(|message| message["content"].as_str().unwrap_or_default())
@@ -50,6 +51,50 @@ fn while_it_waits_for_the_provider() {
         assert!(provider.wait_for_hang_ups(1, PATIENCE), "the request is given up");
         assert_eq!(run.last()["answer"], Value::Null);
         assert!(contents(&goes_on(&home)).contains("The user cancelled this turn"));
+    }
+}
+
+#[test]
+fn while_its_run_is_prepared() {
+    for signal in SIGNALS {
+        let home = home();
+        let pipe = home.work().join("scenario");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let model = format!("rehearsal:{}", pipe.display());
+        let run = home.hostler(["run", "--format", "jsonl", "--model", &model, "Hi"]).start();
+        // The run exists once its prompt is accepted, and its scenario is waited for as long as nobody writes it.
+        wait_until("the prompt is accepted", || {
+            home.hostler(["sessions", "list", "--json"]).finish().out.lines().count() == 1
+        });
+        let run = ends(run, signal);
+        assert_eq!((&run.last()["steps"], &run.last()["attempts"]), (&json!(0), &json!(0)));
+        assert!(run.lines().first("prompt.started").is_some(), "what was accepted is in the session");
+        assert!(contents(&goes_on(&home)).contains("Hi"));
+    }
+}
+
+#[test]
+fn while_the_conversation_is_summed_up() {
+    for signal in SIGNALS {
+        let answers = [
+            Answer::say("I look.").call("c1", "ls", json!({})),
+            Answer::context_exceeded(),
+            Answer::say("So far").stall(),
+            Answer::say("never"),
+        ];
+        let (home, provider) = (home(), StrictProvider::start(answers));
+        let run = home.run(&provider, ["Hi"]).start();
+        run.wait_for_line("summary.started");
+        assert!(provider.wait_for_requests(3, PATIENCE));
+        let run = ends(run, signal);
+        assert!(provider.wait_for_hang_ups(1, PATIENCE), "the request is given up");
+        assert_eq!((&run.last()["answer"], provider.remaining()), (&json!("I look."), 1));
+        assert!(run.lines().first("summary.finished").is_none());
+        let sent = contents(&goes_on(&home));
+        assert!(
+            sent.contains("I look.") && !sent.contains("So far"),
+            "half a summary stands for nothing: {sent}"
+        );
     }
 }
 

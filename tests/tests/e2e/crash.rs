@@ -8,6 +8,7 @@ use hostler_tests::harness::{Finished, Home, Running};
 use hostler_tests::strict::{Answer, Recorded, Script, StrictProvider};
 use serde_json::{Value, json};
 
+use crate::agents::is_sub_agent;
 use crate::{PATIENCE, home};
 
 /// How many sessions there are, and how often a run of each is killed.
@@ -61,10 +62,23 @@ impl Moment {
     }
 }
 
-/// A model that lets every call leave a token of its own, and only sums up when it is asked to go on.
+/// What a sub-agent does: it looks once.
+fn looks(request: &Recorded) -> Answer {
+    if request.tool_results().is_empty() {
+        Answer::say("Looking.").call("call_1", "ls", json!({})).gap(Duration::from_millis(1))
+    } else {
+        Answer::new().deltas(["Seen ", "it."]).gap(Duration::from_millis(1))
+    }
+}
+
+/// A model that lets every command leave a token of its own, has a sub-agent look around in every second step, and only
+/// sums up when it is asked to go on.
 fn worker() -> Script {
     let mut calls = 0;
     Script::each(move |request: &Recorded| {
+        if is_sub_agent(request) {
+            return looks(request);
+        }
         let messages = request.messages();
         let asked = messages.iter().rposition(|message| message["role"] == "user").unwrap();
         let steps = messages[asked..].iter().filter(|message| message["role"] == "assistant").count();
@@ -78,7 +92,8 @@ fn worker() -> Script {
             let command = format!("echo token{calls} >> tokens; {pause}");
             answer.call(&format!("call_{calls}"), "bash", json!({"command": command}))
         };
-        ["true", "sleep 0.01"].into_iter().fold(answer, call)
+        let answer = ["true", "sleep 0.01"].into_iter().fold(answer, call);
+        if steps % 2 == 1 { answer.call("agent", "agent", json!({"prompt": "Look around."})) } else { answer }
     })
 }
 
@@ -122,7 +137,8 @@ impl Life {
 
     /// Remembers the calls that the killed run said had ended well.
     fn remember(&mut self, killed: &Finished) {
-        for line in killed.lines().of("tool.finished").iter().filter(|line| line["status"] == "ok") {
+        let ended_well = |line: &&&Value| line["status"] == "ok" && line["name"] == "bash";
+        for line in killed.lines().of("tool.finished").iter().filter(ended_well) {
             let input = line["input"].as_str().unwrap();
             let token = input.split_whitespace().find(|word| word.starts_with("token")).unwrap();
             self.ended.insert(token.to_owned());

@@ -39,6 +39,9 @@ fn passing_trouble_is_waited_out() {
         Answer::error(503, "Busy."),
         page,
         Answer::error(408, "Slow."),
+        Answer::error(409, "Once more."),
+        Answer::error(529, "Overloaded."),
+        Answer::error(400, "Odd.").header("x-should-retry", "true"),
     ];
     for trouble in troubles {
         let (run, provider) = run(&["Hi"], vec![quickly(trouble), Answer::say("Hello.")], 0);
@@ -49,6 +52,34 @@ fn passing_trouble_is_waited_out() {
         let asked = provider.completions();
         assert_eq!(asked[0].body, asked[1].body, "the same is asked again");
     }
+}
+
+#[test]
+fn a_wait_that_the_provider_asks_for_is_not_cut_short() {
+    let (run, _) = run(&["Hi"], vec![Answer::rate_limited("1"), Answer::say("Hello.")], 0);
+    assert_eq!(run.lines().first("retry").unwrap()["delay_ms"], 1000);
+    assert!(run.last()["duration_ms"].as_u64().unwrap() >= 1000, "{}", run.last());
+}
+
+#[test]
+fn what_an_attempt_that_failed_had_used_is_counted() {
+    let usage = json!({"prompt_tokens": 30, "completion_tokens": 7, "total_tokens": 37});
+    let chunk = json!({"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "strict-1",
+        "choices": [], "usage": usage});
+    let breaks = Answer::say("Hel").event(chunk).error_event("Overloaded.");
+    let (run, _) = run(&["Hi"], vec![breaks, Answer::say("Hello.")], 0);
+    let (usage, attempts) = (&run.last()["usage"], &run.last()["attempts"]);
+    assert_eq!((&usage["input"], &usage["output"], attempts), (&json!(130), &json!(27), &json!(2)));
+    assert_eq!(run.last()["answer"], "Hello.");
+}
+
+#[test]
+fn each_step_has_patience_of_its_own() {
+    let busy = || quickly(Answer::error(503, "Busy."));
+    let looks = Answer::say("I look.").call("c1", "ls", json!({}));
+    let answers = vec![busy(), busy(), busy(), looks, busy(), busy(), busy(), Answer::say("Hello.")];
+    let (run, _) = run(&["Hi"], answers, 0);
+    assert_eq!((&run.last()["attempts"], run.lines().tools().len()), (&json!(8), 1));
 }
 
 #[test]

@@ -2,14 +2,20 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
 
+mod agents;
 mod cancel;
 mod commands;
+mod configuration;
+mod context;
 mod crash;
 mod denied;
 mod disk;
 mod faults;
 mod files;
+mod hostile;
 mod input;
+mod inquiries;
+mod kept;
 mod limits;
 mod models;
 mod output;
@@ -19,8 +25,13 @@ mod replay;
 mod rules;
 mod sessions;
 mod signals;
+mod stopped;
 mod streams;
+mod summaries;
+mod table;
 mod together;
+mod too_long;
+mod trust;
 mod work;
 
 use hostler_tests::harness::{Home, PATIENCE};

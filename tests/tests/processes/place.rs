@@ -39,8 +39,14 @@ impl Place {
     /// A command line that has the model run commands, one after the other, and then think for ever. `program` runs
     /// before the usual program, if it is not that itself.
     pub(crate) fn command(&self, program: &[&str], commands: &[&str]) -> Command {
-        let calls = commands.iter().map(|command| json!({"tool": "bash", "input": {"command": command}}));
-        let mut steps: Vec<_> = calls.map(|call| json!({"say": [{"call": call}]})).collect();
+        let call = |command: &&str| ("bash", json!({"command": command}));
+        self.calling(program, &commands.iter().map(call).collect::<Vec<_>>())
+    }
+
+    /// The same with calls of any tools.
+    pub(crate) fn calling(&self, program: &[&str], calls: &[(&str, Value)]) -> Command {
+        let call = |(tool, input): &(&str, Value)| json!({"say": [{"call": {"tool": tool, "input": input}}]});
+        let mut steps: Vec<_> = calls.iter().map(call).collect();
         steps.push(json!({"say": [{"stall": true}]}));
         let scenario = self.path("scenario.json");
         fs::write(&scenario, json!({ "steps": steps }).to_string()).unwrap();

@@ -1,16 +1,23 @@
 //! The commands beside `run`, one a file.
 
 pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod dirs;
+pub(crate) mod doctor;
 pub(crate) mod export;
 pub(crate) mod man;
+pub(crate) mod models;
 pub(crate) mod replay;
 pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod sessions;
+pub(crate) mod trust;
 
 use std::io::Write;
+use std::sync::Arc;
 
 use hostler_core::client::{printable, quiet_json, rfc3339};
+use hostler_core::config::Config;
 use hostler_core::protocol::{Command, Query, Reply, Request, SessionInfo, Transcript};
 use hostler_core::time::Timestamp;
 use hostler_shell::clock::Clock;
@@ -34,10 +41,11 @@ impl Asking {
         let runtime =
             runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
         let place = Place::here().map_err(Failure::error)?;
-        if let Some(warning) = &place.warning {
-            warn(warning);
-        }
-        let door = runtime.block_on(async { place.open(Clock::start(), true) }).map_err(Failure::error)?;
+        warn(place.warning.as_slice());
+        // No model is asked anything, so what is configured does not matter, nor what is wrong with it.
+        let config = Arc::new(Config::bare());
+        let door =
+            runtime.block_on(async { place.open(Clock::start(), config, true) }).map_err(Failure::error)?;
         Ok(Self { runtime, door })
     }
 
@@ -75,12 +83,6 @@ impl Asking {
     }
 }
 
-/// Says something on standard error that is no failure.
-fn warn(message: &str) {
-    // With standard error gone there is nobody to tell.
-    let _ = writeln!(std::io::stderr(), "hostler: warning: {}", printable(message));
-}
-
 /// Prints to standard output. A reader that has seen enough is no failure.
 fn print(text: &str) -> Result<(), Failure> {
     match std::io::stdout().write_all(text.as_bytes()) {
@@ -109,4 +111,12 @@ fn minute(at: Timestamp) -> String {
 /// What a reply that does not fit its query is.
 fn unexpected() -> Failure {
     Failure::error("The workspace gave an answer that does not fit the question; this is a fault in hostler.")
+}
+
+/// Says on standard error what there is to warn about.
+fn warn(warnings: &[String]) {
+    for warning in warnings {
+        // With standard error gone there is nobody to tell.
+        let _ = writeln!(std::io::stderr(), "hostler: warning: {}", printable(warning));
+    }
 }

@@ -2,6 +2,8 @@
 
 use std::process::ExitCode;
 
+use hostler_core::config::schema;
+
 use super::print;
 use crate::cli::SchemaOf;
 use crate::failure::Failure;
@@ -11,6 +13,7 @@ const RUN: &str = include_str!("../../../docs/run.schema.json");
 
 pub(crate) fn schema(what: SchemaOf) -> Result<ExitCode, Failure> {
     match what {
+        SchemaOf::Config => print(&schema::schema())?,
         SchemaOf::Run => print(RUN)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -11,9 +11,11 @@ mod signals;
 
 use std::collections::VecDeque;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
-use hostler_core::client::{Effect, Headless, Input};
+use hostler_core::client::{Effect, Headless, Input, Options};
+use hostler_core::config::Config;
 use hostler_core::machine::{Effects, Machine};
 use hostler_core::protocol::{Refusal, RefusalKind, Reply, Request};
 use hostler_shell::clock::Clock;
@@ -49,7 +51,8 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode, Failure> {
 struct Run {
     machine: Headless,
     clock: Clock,
-    place: Result<Place, String>,
+    /// Where it runs and what is configured there.
+    place: Result<(Place, Arc<Config>), Refusal>,
     /// Whether what happens is kept.
     keeps: bool,
     /// The file that the answer goes to, and what becomes of that.
@@ -74,12 +77,8 @@ enum Woken {
 impl Run {
     fn new(args: &RunArgs) -> Result<Self, Failure> {
         let clock = Clock::start();
-        let place = Place::here();
-        let cwd = place.as_ref().map(|place| place.root.display().to_string()).unwrap_or_default();
-        // Where nothing is kept it does not matter where it would be.
-        let warned = place.as_ref().ok().filter(|_| !args.ephemeral);
-        let warning = warned.and_then(|place| place.warning.clone());
-        let options = options::options(args, cwd, warning)?;
+        let mut options = options::options(args)?;
+        let place = configured(args, &mut options);
         let signals = Signals::watch()
             .map_err(|error| Failure::error(format!("Signals cannot be watched ({error}).")))?;
         Ok(Self {
@@ -102,7 +101,10 @@ impl Run {
 
     async fn until_over(mut self, args: RunArgs) -> u8 {
         self.feed(Input::Begin).await;
-        let mut gathering = gather::start(args, self.place.as_ref().ok());
+        if let Err(refusal) = &self.place {
+            self.feed(Input::Unavailable(refusal.clone())).await;
+        }
+        let mut gathering = gather::start(args, self.place.as_ref().ok().map(|(place, _)| place));
         while self.code.is_none() {
             let (room, room_for_errors) = (self.output.ready(), self.errors.ready());
             let woken = tokio::select! {
@@ -153,19 +155,19 @@ impl Run {
     /// Asks at the door, which is opened for the first request: what is printed before needs no workspace.
     async fn request(&mut self, request: Request) {
         if self.door.is_none()
-            && let Err(message) = self.open().await
+            && let Err(refusal) = self.open().await
         {
-            let refusal = Refusal::new(RefusalKind::Storage, message);
             return Box::pin(self.feed(Input::Unavailable(refusal))).await;
         }
         let Some(door) = self.door.clone() else { return };
         self.replies.expect(async move { door.request(request).await });
     }
 
-    async fn open(&mut self) -> Result<(), String> {
-        let place = self.place.as_ref().map_err(Clone::clone)?;
-        let door = place.open(self.clock, self.keeps)?;
-        self.events = Some(door.subscribe(None).await.map_err(|error| error.to_string())?);
+    async fn open(&mut self) -> Result<(), Refusal> {
+        let (place, config) = self.place.as_ref().map_err(Clone::clone)?;
+        let unavailable = |message| Refusal::new(RefusalKind::Storage, message);
+        let door = place.open(self.clock, config.clone(), self.keeps).map_err(unavailable)?;
+        self.events = Some(door.subscribe(None).await.map_err(|error| unavailable(error.to_string()))?);
         self.door = Some(door);
         Ok(())
     }
@@ -272,4 +274,24 @@ async fn wait(
         Some((at, _)) => tokio::time::sleep_until(clock.instant(at)).await,
         None => std::future::pending().await,
     }
+}
+
+/// Finds out where the run is and what is configured there; the command line has the last word.
+fn configured(args: &RunArgs, options: &mut Options) -> Result<(Place, Arc<Config>), Refusal> {
+    let place = Place::here().map_err(|message| Refusal::new(RefusalKind::Storage, message))?;
+    options.cwd = place.root.display().to_string();
+    if !args.ephemeral {
+        // Where nothing is kept it does not matter where it would be.
+        options.warnings.extend(place.warning.clone());
+    }
+    let loaded = place.configuration().map_err(|message| Refusal::new(RefusalKind::Invalid, message))?;
+    options.warnings.extend(loaded.warnings);
+    let limits = loaded.config.limits;
+    let terms = &mut options.prompt.terms;
+    terms.model = terms.model.take().or_else(|| loaded.config.model.clone());
+    terms.max_steps = args.max_steps.or(limits.max_steps).unwrap_or(terms.max_steps);
+    terms.max_wait = args.max_wait.or(limits.max_wait).unwrap_or(terms.max_wait);
+    terms.rules.extend(loaded.rules);
+    options.timeout = args.timeout.or(limits.timeout);
+    Ok((place, Arc::new(loaded.config)))
 }

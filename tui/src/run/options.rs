@@ -11,8 +11,9 @@ use uuid::Uuid;
 use crate::cli::{FormatArg, RunArgs};
 use crate::failure::Failure;
 
-/// The options of a run in that directory. A rule that makes no sense is a mistake in the command line.
-pub(super) fn options(args: &RunArgs, cwd: String, warning: Option<String>) -> Result<Options, Failure> {
+/// The options of a run, as far as the command line says them: where it is and what is configured there is not known yet. A
+/// rule that makes no sense is a mistake in the command line.
+pub(super) fn options(args: &RunArgs) -> Result<Options, Failure> {
     let run = id();
     let prompt = Prompt {
         id: PromptId::new(run.clone()),
@@ -39,8 +40,8 @@ pub(super) fn options(args: &RunArgs, cwd: String, warning: Option<String>) -> R
         fail_on_tool_error: args.fail_on_tool_error,
         timeout: args.timeout,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        cwd,
-        warnings: warning.into_iter().collect(),
+        cwd: String::new(),
+        warnings: Vec::new(),
     })
 }
 

@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use super::super::{lines, text};
 use super::{Effect, Headless};
 use crate::content::{Block, ToolOutcome, text_of};
-use crate::ids::{CallId, MessageId};
+use crate::ids::{CallId, MessageId, TurnId};
 use crate::machine::{Effects, Entry};
 use crate::protocol::{Event, EventId, Notice};
 use crate::record::{Reason, Record, RunStatus, TurnOutcome};
@@ -46,61 +46,104 @@ impl Headless {
         self.cursor = Some(id.clone());
         let at = entry.at;
         match &entry.record {
-            Record::PromptQueued { prompt } if prompt == self.prompt() => {
-                self.line(at, "prompt.queued", &lines::Queued { holder: None }, Some(id), out);
+            Record::PromptQueued { prompt } => {
+                if prompt == self.prompt() {
+                    self.line(at, "prompt.queued", &lines::Queued { holder: None }, Some(id), out);
+                }
             }
-            Record::PromptReturned { prompt, reason, text, .. } if prompt == self.prompt() => {
-                let returned = lines::Returned { reason: *reason, text };
-                self.line(at, "prompt.returned", &returned, Some(id), out);
+            Record::PromptReturned { prompt, reason, text, .. } => {
+                if prompt == self.prompt() {
+                    let returned = lines::Returned { reason: *reason, text };
+                    self.line(at, "prompt.returned", &returned, Some(id), out);
+                }
             }
             Record::Prepared { preparation } => self.notices.clone_from(&preparation.notices),
-            // What was prepared for somebody else's turn is said to them.
-            Record::TurnStarted { prompt, .. } if prompt != self.prompt() => self.notices.clear(),
-            Record::TurnStarted { turn, message, .. } => {
-                self.turn = Some(*turn);
-                for notice in core::mem::take(&mut self.notices) {
-                    self.warn(at, &notice, out);
+            Record::TurnStarted { turn, prompt, message, .. } => {
+                // What was prepared for somebody else's turn is said to them.
+                let notices = core::mem::take(&mut self.notices);
+                if prompt == self.prompt() {
+                    self.turn = Some(*turn);
+                    for notice in notices {
+                        self.warn(at, &notice, out);
+                    }
+                    let started = lines::Message { message_id: *message };
+                    self.line(at, "prompt.started", &started, Some(id), out);
                 }
-                self.line(at, "prompt.started", &lines::Message { message_id: *message }, Some(id), out);
             }
-            Record::PromptFolded { prompt, turn, message } if prompt == self.prompt() => {
-                self.turn = Some(*turn);
-                self.line(at, "prompt.folded", &lines::Message { message_id: *message }, Some(id), out);
+            Record::PromptFolded { prompt, turn, message } => {
+                if prompt == self.prompt() {
+                    self.turn = Some(*turn);
+                    let folded = lines::Message { message_id: *message };
+                    self.line(at, "prompt.folded", &folded, Some(id), out);
+                }
             }
-            Record::RunFinished(finished) if finished.prompt == *self.prompt() => {
-                self.finish(at, finished.clone(), out);
+            Record::RunFinished(finished) => {
+                if finished.prompt == *self.prompt() {
+                    self.finish(at, finished.clone(), out);
+                }
             }
-            // A run that goes on keeps its place until its next turn takes it.
-            Record::TurnFinished { turn, outcome }
-                if self.turn == Some(*turn) && *outcome != TurnOutcome::Continued && !self.summing_up =>
-            {
-                self.turn = None;
+            Record::SessionCreated { .. }
+            | Record::SessionForked { .. }
+            | Record::PromptAccepted { .. }
+            | Record::TitleChanged { .. }
+            | Record::CancelAccepted { .. } => {}
+            Record::TurnFinished { .. }
+            | Record::SummaryStarted { .. }
+            | Record::SummaryFinished { .. }
+            | Record::TurnContinued { .. }
+            | Record::StepStarted { .. }
+            | Record::AttemptStarted { .. }
+            | Record::TextAppended { .. }
+            | Record::ReasoningAppended { .. }
+            | Record::AttemptFailed { .. }
+            | Record::MessageFinished { .. }
+            | Record::PermissionAsked { .. }
+            | Record::PermissionDecided { .. }
+            | Record::PermissionWithdrawn { .. }
+            | Record::SubAgentFinished { .. }
+            | Record::TodosChanged { .. }
+            | Record::ToolCallStarted { .. }
+            | Record::ToolOutputAppended { .. }
+            | Record::ToolCallFinished { .. }
+            | Record::StepFinished { .. } => {
+                if let Some(turn) = self.turn {
+                    self.count(&entry.record);
+                    self.of_turn(at, id, turn, &entry.record, out);
+                }
             }
-            Record::SummaryStarted { turn, .. } if self.turn.is_some() => {
-                self.turn = Some(*turn);
-                self.summing_up = true;
-                self.line(at, "summary.started", &lines::Empty {}, Some(id), out);
-                self.tell("summing the conversation up to save room".to_string(), out);
-            }
-            Record::SummaryFinished { message, .. } if self.turn.is_some() => {
-                self.line(at, "summary.finished", &lines::Message { message_id: *message }, Some(id), out);
-            }
-            Record::TurnContinued { turn, .. } if self.turn.is_some() => {
-                self.turn = Some(*turn);
-                self.summing_up = false;
-            }
-            record if self.turn.is_some() => {
-                self.count(record);
-                self.of_turn(at, id, record, out);
-            }
-            _ => {}
         }
     }
 
     /// A record of the turn that the run is part of.
-    fn of_turn(&mut self, at: Timestamp, id: &EventId, record: &Record, out: &mut Effects<Effect>) {
+    fn of_turn(
+        &mut self,
+        at: Timestamp,
+        id: &EventId,
+        own: TurnId,
+        record: &Record,
+        out: &mut Effects<Effect>,
+    ) {
         let cursor = Some(id);
         match record {
+            Record::TurnFinished { turn, outcome, .. } => {
+                // A run that goes on keeps its place until its next turn takes it.
+                if own == *turn && *outcome != TurnOutcome::Continued && !self.summing_up {
+                    self.turn = None;
+                }
+            }
+            Record::SummaryStarted { turn, .. } => {
+                self.turn = Some(*turn);
+                self.summing_up = true;
+                self.line(at, "summary.started", &lines::Empty {}, cursor, out);
+                self.tell("summing the conversation up to save room".to_string(), out);
+            }
+            Record::SummaryFinished { message, .. } => {
+                self.line(at, "summary.finished", &lines::Message { message_id: *message }, cursor, out);
+            }
+            Record::TurnContinued { turn, .. } => {
+                self.turn = Some(*turn);
+                self.summing_up = false;
+            }
             Record::StepStarted { step, message, model } => {
                 self.calls.clear();
                 let model = &model.to_string();
@@ -124,12 +167,15 @@ impl Headless {
                 let delta = lines::Delta { message_id: *message, block: *block, text };
                 self.line(at, "reasoning.delta", &delta, cursor, out);
             }
-            Record::AttemptFailed { attempt, message, error, retry_after: Some(wait), .. } => {
-                let retry = lines::Retry { attempt: attempt.attempt, delay_ms: *wait, cause: &error.message };
-                self.line(at, "retry", &retry, cursor, out);
-                self.line(at, "attempt.reset", &lines::Message { message_id: *message }, cursor, out);
-                self.break_live(out);
-                self.tell(format!("retrying in {} s: {}", wait.div_ceil(1000), error.message), out);
+            Record::AttemptFailed { attempt, message, error, retry_after, .. } => {
+                if let Some(wait) = retry_after {
+                    let retry =
+                        lines::Retry { attempt: attempt.attempt, delay_ms: *wait, cause: &error.message };
+                    self.line(at, "retry", &retry, cursor, out);
+                    self.line(at, "attempt.reset", &lines::Message { message_id: *message }, cursor, out);
+                    self.break_live(out);
+                    self.tell(format!("retrying in {} s: {}", wait.div_ceil(1000), error.message), out);
+                }
             }
             Record::MessageFinished { message, blocks, .. } => self.message_finished(*message, blocks),
             Record::PermissionDecided { call, allowed, by, session: None, .. } => {
@@ -150,13 +196,35 @@ impl Headless {
             Record::ToolCallFinished { call, outcome, duration, .. } => {
                 self.tool_finished(at, id, *call, outcome, *duration, out);
             }
-            Record::StepFinished { step, usage, cost, context } => {
-                let cost_usd = lines::dollars(*cost);
-                let finished = lines::StepFinished { step: *step, usage, context_tokens: *context, cost_usd };
+            Record::StepFinished { step, usage, cost, context, estimated } => {
+                let finished = lines::StepFinished {
+                    step: *step,
+                    usage,
+                    context_tokens: *context,
+                    context_estimated: *estimated,
+                    cost_usd: lines::dollars(*cost),
+                };
                 self.line(at, "step.finished", &finished, cursor, out);
                 self.live.end_step();
             }
-            _ => {}
+            // What a sub-agent may do is no part of what the run itself does.
+            Record::PermissionDecided { session: Some(_), .. }
+            | Record::PermissionAsked { .. }
+            | Record::PermissionWithdrawn { .. }
+            | Record::SubAgentFinished { .. }
+            | Record::TodosChanged { .. }
+            | Record::TitleChanged { .. }
+            | Record::AttemptStarted { .. }
+            | Record::SessionCreated { .. }
+            | Record::SessionForked { .. }
+            | Record::PromptAccepted { .. }
+            | Record::PromptQueued { .. }
+            | Record::PromptFolded { .. }
+            | Record::PromptReturned { .. }
+            | Record::Prepared { .. }
+            | Record::TurnStarted { .. }
+            | Record::CancelAccepted { .. }
+            | Record::RunFinished(_) => {}
         }
     }
 
@@ -170,13 +238,36 @@ impl Headless {
                 used.usage.add(usage);
                 used.add_cost(*cost);
             }
-            Record::StepFinished { usage, cost, context, .. } => {
+            Record::StepFinished { usage, cost, context, estimated, .. } => {
                 used.usage.add(usage);
                 used.add_cost(*cost);
-                used.context = *context;
+                (used.context, used.estimated) = (*context, *estimated);
             }
             Record::ToolCallFinished { outcome, .. } => used.tools.count(outcome.status),
-            _ => {}
+            Record::SessionCreated { .. }
+            | Record::SessionForked { .. }
+            | Record::TitleChanged { .. }
+            | Record::PromptAccepted { .. }
+            | Record::PromptQueued { .. }
+            | Record::PromptFolded { .. }
+            | Record::PromptReturned { .. }
+            | Record::Prepared { .. }
+            | Record::TurnStarted { .. }
+            | Record::TurnFinished { .. }
+            | Record::TurnContinued { .. }
+            | Record::SummaryStarted { .. }
+            | Record::SummaryFinished { .. }
+            | Record::TextAppended { .. }
+            | Record::ReasoningAppended { .. }
+            | Record::MessageFinished { .. }
+            | Record::PermissionAsked { .. }
+            | Record::PermissionDecided { .. }
+            | Record::PermissionWithdrawn { .. }
+            | Record::TodosChanged { .. }
+            | Record::ToolCallStarted { .. }
+            | Record::ToolOutputAppended { .. }
+            | Record::CancelAccepted { .. }
+            | Record::RunFinished(_) => {}
         }
     }
 

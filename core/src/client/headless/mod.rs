@@ -379,7 +379,20 @@ impl Headless {
                 }
                 _ => self.refused(now, &refusal, out),
             },
-            (Phase::Submitted, Reply::Accepted { .. }) => self.phase = Phase::Accepted,
+            (Phase::Submitted, Reply::Accepted { ended: None, .. }) => self.phase = Phase::Accepted,
+            // It was submitted before and is over, so that nothing more will happen to it: the log says how.
+            (Phase::Submitted, Reply::Accepted { run, ended: Some(_), .. }) => {
+                self.phase = Phase::Accepted;
+                let query = Query::FindRun { prefix: run.as_str().to_string() };
+                out.push(Effect::Request(Box::new(Request::Query(query))));
+            }
+            (Phase::Accepted, Reply::Runs(runs)) => {
+                let own = runs.into_iter().find(|info| info.prompt == *self.prompt());
+                let lost = "The run is over, but how it ended cannot be found; see `hostler runs list`.";
+                let lost = || self.unrecorded(now, RunStatus::Error, Reason::Storage, lost);
+                let finished = own.and_then(|info| info.finished).unwrap_or_else(lost);
+                self.finish(now, finished, out);
+            }
             (_, Reply::Refused(refusal)) => self.refused(now, &refusal, out),
             (
                 _,

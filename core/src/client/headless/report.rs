@@ -117,6 +117,7 @@ impl Headless {
             message_id: answer.as_ref().map(|(message, _)| *message),
             usage: &terminal.totals.usage,
             context_tokens: terminal.totals.context,
+            context_estimated: terminal.totals.estimated,
             cost_usd: lines::dollars(terminal.totals.cost),
             steps: terminal.totals.steps,
             attempts: terminal.totals.attempts,

@@ -21,6 +21,7 @@ fn retry(stand: &mut Stand) {
         usage: Default::default(),
         cost: None,
         too_long: false,
+        seals: false,
         retry_after: Some(4_001),
     });
 }

@@ -76,7 +76,7 @@ impl Stand {
         self.ready("Do it.");
         let (session, prompt) = (words::session(), words::run("p", "").id);
         let run = RunId::new("run-p");
-        self.feed(Input::Reply(Box::new(Reply::Accepted { session, prompt, run, sequence: 1 })));
+        self.feed(Input::Reply(Box::new(Reply::Accepted { session, prompt, run, sequence: 1, ended: None })));
     }
 
     pub(super) fn ready(&mut self, text: &str) {
@@ -169,12 +169,18 @@ impl Stand {
     pub(super) fn step_finished(&mut self, step: u32) {
         let step = words::call_id(TURN.0, step, 1).step;
         let usage = Usage { input: 10, output: 2, ..Usage::default() };
-        self.record(Record::StepFinished { step, usage, cost: Some(1_500_000), context: 12 });
+        self.record(Record::StepFinished {
+            step,
+            usage,
+            cost: Some(1_500_000),
+            context: 12,
+            estimated: false,
+        });
     }
 
     /// The run's own end comes.
     pub(super) fn finish(&mut self, status: RunStatus, reason: Reason) {
-        self.record(Record::TurnFinished { turn: TURN, outcome: TurnOutcome::Completed });
+        self.record(Record::TurnFinished { turn: TURN, outcome: TurnOutcome::Completed, totals: None });
         self.record(Record::RunFinished(finished(status, reason)));
     }
 

@@ -1,11 +1,11 @@
 //! From the first line to acceptance: the prompt, the session, and whatever can go wrong with them.
 
-use super::stand::{Stand, options};
+use super::stand::{Stand, finished, options};
 use crate::client::{Format, Gathered, Input, Options, Which};
-use crate::ids::{ClientId, SessionId};
+use crate::ids::{ClientId, RunId, SessionId};
 use crate::protocol::{
-    Activity, Command, Event, Holder, Notice, Query, Refusal, RefusalKind, Reply, Request, SessionChoice,
-    SessionInfo,
+    Activity, Command, Ended, Event, Holder, Notice, Query, Refusal, RefusalKind, Reply, Request, RunInfo,
+    SessionChoice, SessionInfo,
 };
 use crate::record::{Reason, Record, ReturnReason, RunStatus, Totals};
 use crate::rig::words;
@@ -219,4 +219,37 @@ fn what_cannot_be_gathered_ends_the_run_before_anything_is_asked() {
         (&stand.last()["reason"], &stand.last()["message"]),
         (&"usage".into(), &"The file is not there.".into())
     );
+}
+
+#[test]
+fn a_prompt_that_is_over_already_ends_as_the_log_says() {
+    let ended = Ended { status: RunStatus::Limit, reason: Reason::MaxSteps };
+    let begin = || {
+        let mut stand = Stand::new(options(Format::Jsonl));
+        stand.feed(Input::Begin);
+        stand.ready("Do it.");
+        let (session, prompt, run) = (words::session(), words::run("p", "").id, RunId::new("run-p"));
+        let reply = Reply::Accepted { session, prompt, run, sequence: 1, ended: Some(ended) };
+        stand.feed(Input::Reply(Box::new(reply)));
+        assert_eq!(stand.exit, None);
+        let query = Query::FindRun { prefix: "run-p".into() };
+        assert_eq!(stand.requests.last(), Some(&Request::Query(query)));
+        stand
+    };
+    let info = RunInfo {
+        run: RunId::new("run-p"),
+        session: words::session(),
+        prompt: words::run("p", "").id,
+        text: "Do it.".into(),
+        accepted: Timestamp::default(),
+        message: None,
+        finished: Some(finished(RunStatus::Limit, Reason::MaxSteps)),
+        activity: Activity::Idle,
+    };
+    let mut stand = begin();
+    stand.feed(Input::Reply(Box::new(Reply::Runs(vec![info]))));
+    assert_eq!((stand.exit, &stand.last()["reason"]), (Some(4), &"max_steps".into()));
+    let mut stand = begin();
+    stand.feed(Input::Reply(Box::new(Reply::Runs(Vec::new()))));
+    assert_eq!((stand.exit, &stand.last()["reason"]), (Some(1), &"storage".into()));
 }

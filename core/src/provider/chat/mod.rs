@@ -9,6 +9,8 @@ mod request;
 mod wire;
 
 #[cfg(test)]
+mod legality;
+#[cfg(test)]
 mod transcripts;
 
 use alloc::boxed::Box;

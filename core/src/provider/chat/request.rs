@@ -16,6 +16,9 @@ use crate::content::{Attachment, Block, ToolCall, text_of};
 use crate::model::{CallResult, Item, ModelRequest, ToolSpec};
 use crate::provider::lawful::{self, Shown};
 
+/// How long the id of a call may be.
+const ID: usize = 40;
+
 #[derive(Serialize)]
 struct Body<'a> {
     model: &'a str,
@@ -47,7 +50,7 @@ enum Message<'a> {
         tool_calls: Vec<Call<'a>>,
     },
     Tool {
-        tool_call_id: &'a str,
+        tool_call_id: Cow<'a, str>,
         content: &'a str,
     },
 }
@@ -73,7 +76,7 @@ struct ImageUrl {
 
 #[derive(Serialize)]
 struct Call<'a> {
-    id: &'a str,
+    id: Cow<'a, str>,
     r#type: &'static str,
     function: Function<'a>,
 }
@@ -119,7 +122,10 @@ fn messages(request: &ModelRequest) -> Vec<Message<'_>> {
     for (at, item) in request.items.iter().enumerate() {
         match item {
             Item::User { text, media } => user(text, media, &mut out),
-            Item::Assistant { blocks, .. } => assistant(blocks, request.items.get(at + 1), &mut out),
+            Item::Assistant { model, blocks } => {
+                let own = *model == request.model;
+                assistant(blocks, own, request.items.get(at + 1), &mut out);
+            }
             // Written together with the calls.
             Item::Results(_) => {}
         }
@@ -171,7 +177,7 @@ fn part(file: &Attachment) -> Part<'_> {
 
 /// Adds an answer and what came of its calls. A call without a result is left out, and so is an answer that says
 /// nothing: both would be refused.
-fn assistant<'a>(blocks: &'a [Block], next: Option<&'a Item>, out: &mut Vec<Message<'a>>) {
+fn assistant<'a>(blocks: &'a [Block], own: bool, next: Option<&'a Item>, out: &mut Vec<Message<'a>>) {
     let calls = blocks.iter().filter_map(|block| match block {
         Block::Call(call) => Some((call, lawful::result_of(call, next)?)),
         Block::Text(_) | Block::Reasoning(_) => None,
@@ -181,19 +187,24 @@ fn assistant<'a>(blocks: &'a [Block], next: Option<&'a Item>, out: &mut Vec<Mess
     if content.is_none() && answered.is_empty() {
         return;
     }
-    let tool_calls = answered.iter().map(|(call, result)| wire_call(call, result)).collect();
+    let tool_calls = answered.iter().map(|(call, result)| wire_call(call, result, own)).collect();
     out.push(Message::Assistant { content, tool_calls });
-    out.extend(answered.iter().map(|(_, result)| wire_result(result)));
+    out.extend(answered.iter().map(|(_, result)| wire_result(result, own)));
 }
 
-fn wire_call<'a>(call: &'a ToolCall, result: &'a CallResult) -> Call<'a> {
+/// The id of a call: as its own model gave it, and of another model's only what every server takes.
+fn id(result: &CallResult, own: bool) -> Cow<'_, str> {
+    if own { Cow::Borrowed(&result.wire_id) } else { lawful::short_call_id(result, ID) }
+}
+
+fn wire_call<'a>(call: &'a ToolCall, result: &'a CallResult, own: bool) -> Call<'a> {
     let function =
         Function { name: lawful::tool_name(&call.name), arguments: lawful::arguments(&call.input) };
-    Call { id: &result.wire_id, r#type: "function", function }
+    Call { id: id(result, own), r#type: "function", function }
 }
 
-fn wire_result(result: &CallResult) -> Message<'_> {
-    Message::Tool { tool_call_id: &result.wire_id, content: lawful::result_text(result) }
+fn wire_result(result: &CallResult, own: bool) -> Message<'_> {
+    Message::Tool { tool_call_id: id(result, own), content: lawful::result_text(result) }
 }
 
 fn tool(spec: &ToolSpec) -> Tool<'_> {

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::length::{block_bytes, bytes_of};
+use super::length::{block_bytes, bytes_of, outcome_bytes};
 use super::{Asked, ClosedPrompt, Durable, Length, OpenPrompt, Phase, Purpose, Turn};
 use crate::content::{
     AssistantMessage, Block, Finish, Message, MessageBody, Reasoning, ToolOutcome, ToolStatus,
@@ -14,7 +14,7 @@ use crate::ids::{CallId, MessageId, PromptId, RunId, SessionId, StepId, TurnId};
 use crate::model::ModelRef;
 use crate::prompt::Prompt;
 use crate::protocol::AskId;
-use crate::record::{CancelScope, Reason, Record, RunFinished};
+use crate::record::{CancelScope, Reason, Record, RunFinished, Totals};
 use crate::time::Timestamp;
 use crate::tools::Rule;
 
@@ -56,7 +56,7 @@ impl Durable {
                 self.grant(grants);
                 self.with_turn(|turn| turn.stopped |= *person && !allowed);
             }
-            Record::ToolOutputAppended { .. } | Record::TurnFinished { .. } => {}
+            Record::ToolOutputAppended { .. } => {}
             Record::Prepared { preparation } => self.preparation = Some(preparation.clone()),
             Record::TurnStarted { turn, run, prompt, message } => {
                 self.start_turn(*turn, run, prompt, *message)
@@ -65,8 +65,9 @@ impl Durable {
                 self.next_turn(*turn, Purpose::Summary { budget: *budget, refused: 0 });
             }
             Record::SummaryFinished { message, text, .. } => self.sum_up(*message, text),
-            Record::TurnContinued { turn, prompt, message, text, .. } => {
+            Record::TurnContinued { turn, prompt, message, text, crowded, .. } => {
                 self.continue_run(*turn, prompt, *message, text);
+                self.with_turn(|turn| turn.crowded = if *crowded { turn.crowded + 1 } else { 0 });
             }
             Record::StepStarted { step, message, model } => self.start_step(*step, *message, model),
             Record::AttemptStarted { attempt } => self.with_turn(|turn| {
@@ -79,15 +80,19 @@ impl Durable {
             Record::ReasoningAppended { block, text, .. } => {
                 self.append(*block, text, || Block::Reasoning(Reasoning::default()));
             }
-            Record::AttemptFailed { usage, cost, retry_after, too_long, .. } => {
+            Record::AttemptFailed { usage, cost, retry_after, too_long, seals, .. } => {
                 self.fail_attempt(usage, *cost, retry_after.is_some());
                 if *too_long {
                     self.refuse_summary();
                 }
+                if *seals {
+                    // The last one is the answer that is still to come.
+                    self.unsealed = MessageId(self.last_message.0.saturating_sub(1));
+                }
             }
             Record::MessageFinished { message, blocks, finish, usage } => {
                 self.finish_message(*message, blocks, finish);
-                self.measure(blocks, usage);
+                self.measure(*message, blocks, usage);
                 self.with_turn(|turn| turn.usage = *usage);
             }
             Record::ToolCallFinished { message, call, outcome, .. } => {
@@ -98,8 +103,11 @@ impl Durable {
                 turn.totals.add_cost(*cost);
             }),
             Record::TodosChanged { todos } => self.todos.clone_from(todos),
-            Record::StepFinished { usage, cost, context, .. } => self.finish_step(usage, *cost, *context),
+            Record::StepFinished { usage, cost, context, estimated, .. } => {
+                self.finish_step(usage, *cost, (*context, *estimated));
+            }
             Record::CancelAccepted { scope, reason, .. } => self.cancel(scope, *reason),
+            Record::TurnFinished { turn, totals, .. } => self.finish_turn(*turn, totals.as_ref()),
             Record::RunFinished(finished) => self.finish_run(finished),
         }
     }
@@ -163,10 +171,32 @@ impl Durable {
     /// Puts the next turn of the same run in the place of the one that is over.
     fn next_turn(&mut self, id: TurnId, purpose: Purpose) {
         self.last_turn = id;
-        if let Some(over) = self.turn.take() {
-            let (answer, totals) = (over.answer, over.totals);
-            let next = Turn::new(id, over.run, over.prompts);
-            self.turn = Some(Turn { purpose, answer, totals, ..next });
+        let next = match self.turn.take() {
+            Some(over) => Turn {
+                answer: over.answer,
+                totals: over.totals,
+                denied_steps: over.denied_steps,
+                crowded: over.crowded,
+                ..Turn::new(id, over.run, over.prompts)
+            },
+            None => Turn::new(id, RunId::new(""), Vec::new()),
+        };
+        self.turn = Some(Turn { purpose, ..next });
+    }
+
+    /// A turn is over. What was said for a summary that did not come about is no part of the conversation, and a turn of
+    /// no run leaves nothing behind that a run's end would clear away.
+    fn finish_turn(&mut self, id: TurnId, totals: Option<&Totals>) {
+        let Some(turn) = self.turn.as_ref().filter(|turn| turn.id == id) else { return };
+        let (sums_up, of_no_run) = (turn.purpose != Purpose::Work, turn.prompts.is_empty());
+        if sums_up && self.messages.last().is_some_and(|last| last.body.is_answer_of(id)) {
+            self.messages.pop();
+        }
+        if let Some(totals) = totals {
+            self.totals.add(totals);
+        }
+        if of_no_run {
+            self.turn = None;
         }
     }
 
@@ -179,11 +209,9 @@ impl Durable {
 
     fn continue_run(&mut self, id: TurnId, prompt: &PromptId, message: MessageId, text: &str) {
         self.next_turn(id, Purpose::Work);
-        let (prompt, text) = (prompt.clone(), text.into());
-        self.push(
-            message,
-            MessageBody::User(UserMessage { turn: id, prompt, text, attachments: Vec::new() }),
-        );
+        let attachments = self.find_open(prompt).map(|(_, open)| open.prompt.attachments.clone());
+        let (prompt, text, attachments) = (prompt.clone(), text.into(), attachments.unwrap_or_default());
+        self.push(message, MessageBody::User(UserMessage { turn: id, prompt, text, attachments }));
     }
 
     fn start_step(&mut self, step: StepId, message: MessageId, model: &ModelRef) {
@@ -223,8 +251,11 @@ impl Durable {
     }
 
     fn finish_message(&mut self, message: MessageId, blocks: &[Block], finish: &Finish) {
+        // Half a summary stands for nothing, and the agent would take it for something that it had said.
+        let sums_up = self.turn.as_ref().is_some_and(|turn| turn.purpose != Purpose::Work);
+        let broken_off = matches!(finish, Finish::Cancelled | Finish::Interrupted | Finish::Error(_));
         if let Some(answer) = self.answer_mut(message) {
-            answer.blocks = blocks.to_vec();
+            answer.blocks = if sums_up && broken_off { Vec::new() } else { blocks.to_vec() };
             answer.finish = Some(finish.clone());
         }
         let speaks = !text_of(blocks).trim().is_empty();
@@ -236,7 +267,12 @@ impl Durable {
         });
     }
 
-    fn measure(&mut self, blocks: &[Block], usage: &Usage) {
+    /// A request for a summary shows another conversation, and its usage says nothing about this one.
+    fn measure(&mut self, message: MessageId, blocks: &[Block], usage: &Usage) {
+        let works = self.turn.as_ref().is_some_and(|turn| turn.purpose == Purpose::Work);
+        if !works || self.answer(message).is_none() {
+            return;
+        }
         if usage.context() > 0 {
             self.length = Length { measured: usage.context(), since: 0 };
         } else {
@@ -256,12 +292,13 @@ impl Durable {
         if let Some(call) = self.answer_mut(message).and_then(|answer| answer.call_mut(call)) {
             call.outcome = Some(outcome.clone());
         }
-        self.length.since += outcome.text.len() as u64;
+        self.length.since += outcome_bytes(outcome);
         self.with_turn(|turn| turn.totals.tools.count(outcome.status));
     }
 
-    fn finish_step(&mut self, usage: &Usage, cost: Option<u64>, context: u64) {
+    fn finish_step(&mut self, usage: &Usage, cost: Option<u64>, (context, estimated): (u64, bool)) {
         let answer = self.current().map(|(_, answer)| answer.clone());
+        let calls = answer.as_ref().is_some_and(|answer| answer.calls().next().is_some());
         let denied = answer.as_ref().is_some_and(all_denied);
         self.with_turn(|turn| {
             if let Some(answer) = &answer {
@@ -269,9 +306,12 @@ impl Durable {
             }
             turn.message = None;
             turn.usage = Usage::default();
-            turn.denied_steps = if denied { turn.denied_steps + 1 } else { 0 };
+            // A step without calls, such as one that a summary comes before, says nothing about denials.
+            if calls {
+                turn.denied_steps = if denied { turn.denied_steps + 1 } else { 0 };
+            }
             turn.totals.usage.add(usage);
-            turn.totals.context = context;
+            (turn.totals.context, turn.totals.estimated) = (context, estimated);
             turn.totals.add_cost(cost);
         });
     }
@@ -291,12 +331,19 @@ impl Durable {
     fn finish_run(&mut self, finished: &RunFinished) {
         let Some((sequence, open)) = self.find_open(&finished.prompt) else { return };
         let digest = digest::of(open.prompt.text.as_bytes());
-        let closed = ClosedPrompt { sequence, run: finished.run.clone(), digest };
+        let (run, status, reason) = (finished.run.clone(), finished.status, finished.reason);
+        if run.as_str() != finished.prompt.as_str() {
+            self.runs.insert(run.clone());
+        }
+        let closed = ClosedPrompt { sequence, run, digest, status, reason };
         self.open.remove(&sequence);
         self.closed.insert(finished.prompt.clone(), closed);
         self.totals.add(&finished.totals);
-        if self.turn.as_ref().is_some_and(|turn| turn.prompts.iter().all(|own| !self.open.contains_key(own)))
-        {
+        // A turn that belongs to no run ends by itself.
+        let over = |turn: &Turn| {
+            !turn.prompts.is_empty() && turn.prompts.iter().all(|own| !self.open.contains_key(own))
+        };
+        if self.turn.as_ref().is_some_and(over) {
             self.turn = None;
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::content::{Block, MessageBody};
+use crate::content::{Attachment, Block, MessageBody, ToolOutcome};
 
 /// How long the conversation is: what was measured last, and what came since.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,14 +30,33 @@ pub(super) fn block_bytes(block: &Block) -> u64 {
     bytes as u64
 }
 
+/// How many bytes of text a picture counts for: what providers count is what it shows, whatever its file weighs.
+const MEDIA_BYTES: usize = 6_400;
+
+fn attachment_bytes(attachment: &Attachment) -> usize {
+    let bytes = attachment.data.len();
+    if attachment.media_type.starts_with("text/") { bytes } else { bytes.min(MEDIA_BYTES) }
+}
+
+fn attached_bytes(attachments: &[Attachment]) -> usize {
+    attachments.iter().map(attachment_bytes).sum()
+}
+
+/// How many bytes a prompt adds.
+pub(in super::super) fn prompt_bytes(text: &str, attachments: &[Attachment]) -> u64 {
+    (text.len() + attached_bytes(attachments)) as u64
+}
+
+/// How many bytes the outcome of a call adds.
+pub(super) fn outcome_bytes(outcome: &ToolOutcome) -> u64 {
+    (outcome.text.len() + attached_bytes(&outcome.media)) as u64
+}
+
 /// How many bytes a message adds; an answer's are counted when it is finished.
 pub(super) fn bytes_of(body: &MessageBody) -> u64 {
-    let bytes = match body {
-        MessageBody::User(user) => {
-            user.text.len() + user.attachments.iter().map(|attachment| attachment.data.len()).sum::<usize>()
-        }
-        MessageBody::Summary(text) => text.len(),
+    match body {
+        MessageBody::User(user) => prompt_bytes(&user.text, &user.attachments),
+        MessageBody::Summary(text) => text.len() as u64,
         MessageBody::Assistant(_) => 0,
-    };
-    bytes as u64
+    }
 }

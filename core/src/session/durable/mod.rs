@@ -7,7 +7,7 @@ mod fold;
 mod length;
 mod turn;
 
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -18,16 +18,17 @@ use crate::ids::{MessageId, PromptId, RunId, SessionId, TurnId};
 use crate::model::Preparation;
 use crate::prompt::Prompt;
 use crate::protocol::AskId;
-use crate::record::{Parent, TitleSource, Totals};
+use crate::record::{Parent, Reason, RunStatus, TitleSource, Totals};
 use crate::time::Timestamp;
 use crate::todos::Todo;
 use crate::tools::{Ask, Rule};
 
 pub use length::Length;
+pub(super) use length::prompt_bytes;
 pub use turn::{Purpose, Turn};
 
 /// The version of the fold. A snapshot of another version is not used; the log is folded anew.
-pub const FOLD_VERSION: u32 = 2;
+pub const FOLD_VERSION: u32 = 5;
 
 /// How many bytes a session's log may grow before a snapshot of it is worth its while.
 const TAIL_BYTES: u64 = 1 << 20;
@@ -65,12 +66,16 @@ pub struct Durable {
     pub open: BTreeMap<u64, OpenPrompt>,
     /// Prompts that have ended.
     pub closed: BTreeMap<PromptId, ClosedPrompt>,
+    /// The runs of prompts that have ended, if they are called otherwise than their prompts.
+    pub runs: BTreeSet<RunId>,
     /// The turn that is under way.
     pub turn: Option<Turn>,
     /// What all finished runs used.
     pub totals: Totals,
     /// How long the conversation is.
     pub length: Length,
+    /// Answers up to this message are shown without their providers' seals, which were refused.
+    pub unsealed: MessageId,
     /// What is to be done, as the model has written it down.
     pub todos: Vec<Todo>,
     /// What waits for a person's permission, in the order in which it was asked for.
@@ -121,6 +126,10 @@ pub struct ClosedPrompt {
     pub run: RunId,
     /// The digest of its text.
     pub digest: String,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Why it ended so.
+    pub reason: Reason,
 }
 
 impl Durable {
@@ -139,18 +148,26 @@ impl Durable {
             messages: Vec::new(),
             open: BTreeMap::new(),
             closed: BTreeMap::new(),
+            runs: BTreeSet::new(),
             turn: None,
             totals: Totals::default(),
             length: Length::default(),
             todos: Vec::new(),
             asks: Vec::new(),
             grants: Vec::new(),
+            unsealed: MessageId(0),
         }
     }
 
     /// Whether nothing is under way and nothing waits.
     pub fn is_idle(&self) -> bool {
         self.turn.is_none() && self.open.is_empty()
+    }
+
+    /// Whether one of its prompts has that run, or had it. Takes as long however many prompts there were.
+    pub fn has_run(&self, run: &RunId) -> bool {
+        let own = || self.closed.get(&PromptId::new(run.as_str())).is_some_and(|closed| closed.run == *run);
+        self.open.values().any(|open| open.prompt.run_id() == *run) || self.runs.contains(run) || own()
     }
 
     /// The open prompt with that id, and its sequence.

@@ -15,7 +15,7 @@ use crate::record::{Reason, Totals};
 pub struct Turn {
     /// Its number.
     pub id: TurnId,
-    /// The run that it belongs to.
+    /// The run that it belongs to; empty if it belongs to none, and then it has no prompts.
     pub run: RunId,
     /// What it is for.
     pub purpose: Purpose,
@@ -37,6 +37,8 @@ pub struct Turn {
     pub stopped: bool,
     /// How many steps in a row consisted of nothing but denied calls.
     pub denied_steps: u32,
+    /// How many summaries in a row have left the conversation too long.
+    pub crowded: u32,
     /// What its last steps did.
     pub trail: Trail,
     /// The last message with text.
@@ -74,6 +76,7 @@ impl Turn {
             cancelling: None,
             stopped: false,
             denied_steps: 0,
+            crowded: 0,
             trail: Trail::default(),
             answer: None,
             totals: Totals::default(),

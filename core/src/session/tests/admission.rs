@@ -2,8 +2,8 @@
 
 use crate::content::{Attachment, ErrorClass};
 use crate::prompt::{Delivery, Prompt};
-use crate::protocol::{RefusalKind, Reply};
-use crate::record::{Reason, RunStatus};
+use crate::protocol::{Ended, RefusalKind, Reply};
+use crate::record::{Reason, Record, RunStatus};
 use crate::rig::Rig;
 use crate::rig::words::{delivered, prompt, run};
 use crate::time::Deadline;
@@ -72,7 +72,11 @@ fn the_same_prompt_submitted_twice_is_one_prompt() {
     rig.prepared("p");
     rig.answer("Done.");
     let (third, batch) = rig.submit(prompt("p", "Do it."));
-    assert_eq!(rig.reply(first), rig.reply(third), "also when it is over and the session was closed");
+    let Reply::Accepted { sequence: 1, ended, .. } = rig.reply(third) else {
+        panic!("{:?}", rig.reply(third))
+    };
+    let over = Ended { status: RunStatus::Ok, reason: Reason::Completed };
+    assert_eq!(*ended, Some(over), "also when it is over and the session was closed");
     assert!(batch.entries.is_empty());
     assert_eq!(batch.asks(), ["close s"]);
 }
@@ -177,4 +181,43 @@ fn a_prompt_that_no_provider_takes_is_refused() {
     assert!(matches!(rig.reply(refused), Reply::Refused(_)));
     let (accepted, _) = rig.submit(prompt("most", &most));
     assert!(matches!(rig.reply(accepted), Reply::Accepted { .. }));
+}
+
+#[test]
+fn whoever_submits_again_what_is_over_learns_how_it_ended() {
+    let mut rig = Rig::new();
+    rig.begin(prompt("p", "Do it."));
+    rig.enter(run("q", "And that."));
+    rig.cancel();
+    for (prompt, reason) in [(prompt("p", "Do it."), Reason::User), (run("q", "And that."), Reason::Returned)]
+    {
+        let (id, _) = rig.submit(prompt);
+        let Reply::Accepted { ended: Some(ended), .. } = rig.reply(id) else { panic!("{:?}", rig.reply(id)) };
+        assert_eq!(*ended, Ended { status: RunStatus::Cancelled, reason });
+    }
+}
+
+#[test]
+fn a_run_id_that_is_empty_is_refused() {
+    let mut rig = Rig::new();
+    let nameless = Prompt { run: Some(crate::ids::RunId::new("")), ..prompt("p", "Do it.") };
+    assert_eq!(refusal(&mut rig, nameless), RefusalKind::Invalid);
+}
+
+#[test]
+fn a_run_is_not_called_as_another_prompt_was_that_had_none_of_its_own() {
+    let mut rig = Rig::new();
+    rig.begin(prompt("p", "Do it."));
+    rig.answer("Done.");
+    let same = Prompt { run: Some(crate::ids::RunId::new("p")), ..prompt("q", "Do that.") };
+    assert_eq!(refusal(&mut rig, same), RefusalKind::Conflict);
+}
+
+#[test]
+fn a_run_whose_preparation_takes_too_long_says_how_long_it_was_waited_for() {
+    let mut rig = Rig::new();
+    rig.submit(prompt("p", "Go."));
+    rig.wait(rig.settings.prepare);
+    let said = |record: &Record| matches!(record, Record::RunFinished(end) if end.message.contains(" 30 s;"));
+    assert!(rig.log.iter().any(|entry| said(&entry.record)), "{:?}", rig.log.last());
 }

@@ -1,12 +1,13 @@
 //! Failed attempts: which are made again and when, and that nothing of them is left in the answer.
 
 use crate::content::Usage;
-use crate::model::{CallError, CallErrorKind, ModelEvent};
+use crate::model::{CallError, CallErrorKind, ModelEvent, Preparation, Prices};
 use crate::prompt::{Prompt, Terms};
 use crate::record::{Reason, Record, RunStatus};
-use crate::rig::Rig;
-use crate::rig::words::{broken, overloaded, prompt, session, stop, text, used};
+use crate::rig::words::{broken, overloaded, preparation, prompt, session, stop, text, used};
+use crate::rig::{Batch, Rig};
 use crate::time::Deadline;
+use crate::workspace::Effect;
 
 fn streaming() -> Rig {
     let mut rig = Rig::new();
@@ -218,4 +219,58 @@ fn each_step_has_attempts_of_its_own() {
     rig.run_tool(1, "a");
     rig.fail(overloaded(None));
     assert_eq!(rig.deadline(), Some((rig.now.plus(5_000), Deadline::Retry)));
+}
+
+#[test]
+fn what_failed_attempts_used_costs_as_much() {
+    let prices = Prices { input: 2_000_000, output: 10_000_000, ..Prices::default() };
+    let mut rig = Rig::new();
+    rig.submit(prompt("p", "Talk."));
+    rig.prepared_with("p", Ok(Preparation { prices: Some(Box::new(prices)), ..preparation() }));
+    rig.stream(vec![used(100, 3)]);
+    rig.fail(broken(CallErrorKind::Truncated));
+    rig.tick();
+    rig.stream(vec![used(100, 20)]);
+    rig.fail(broken(CallErrorKind::Protocol));
+    assert_eq!(rig.end("p").totals.cost, Some(2 * 200 + 10 * 23));
+    assert_eq!(rig.durable(&session()).totals.cost, Some(630));
+}
+
+fn unauthorised() -> CallError {
+    broken(CallErrorKind::Status { status: 401, code: String::new() })
+}
+
+#[test]
+fn refused_credentials_are_had_anew_once_a_step_and_the_attempts_begin_anew() {
+    let mut rig = Rig::new();
+    rig.submit(prompt("p", "Talk."));
+    rig.prepared_with("p", Ok(Preparation { renewable: true, ..preparation() }));
+    rig.fail(overloaded(None));
+    rig.tick();
+    let renews = |batch: &Batch| {
+        let asked = batch.effects.iter().filter_map(|effect| match effect {
+            Effect::Session(owned) => Some(&owned.effect),
+            _ => None,
+        });
+        asked.filter(|effect| matches!(effect, crate::session::Effect::CallModel { renew: true, .. })).count()
+    };
+    let failed = rig.fail(unauthorised());
+    assert_eq!((failed.kinds(), renews(&failed)), (vec!["AttemptFailed"], 0));
+    assert_eq!(rig.deadline(), Some((rig.now, Deadline::Retry)));
+    let again = rig.tick();
+    assert_eq!(renews(&again), 1);
+    for _ in 0..3 {
+        rig.fail(overloaded(None));
+        assert_eq!(renews(&rig.tick()), 0, "once is enough");
+    }
+    rig.fail(unauthorised());
+    assert_eq!(rig.end("p").reason, Reason::Credentials);
+    assert_eq!(rig.end("p").totals.attempts, 6);
+}
+
+#[test]
+fn credentials_that_cannot_be_had_anew_are_refused_once_and_for_all() {
+    let mut rig = streaming();
+    rig.fail(unauthorised());
+    assert_eq!((rig.end("p").reason, rig.end("p").totals.attempts), (Reason::Credentials, 1));
 }

@@ -144,17 +144,21 @@ fn what_steps_used_and_cost_adds_up() {
 }
 
 #[test]
-fn a_step_of_which_nothing_is_known_does_not_change_the_size_of_the_conversation() {
+fn after_a_step_of_which_nothing_is_known_the_size_of_the_conversation_is_estimated() {
     let mut rig = Rig::new();
     rig.begin(prompt("p", "Look."));
     rig.stream(vec![used(100, 5)]);
     rig.call(&[("ls", "{}")]);
     rig.run_tool(1, "a");
     rig.cancel();
-    assert_eq!(rig.end("p").totals.context, 105);
-    assert!(
-        rig.log.iter().rev().any(|entry| matches!(entry.record, Record::StepFinished { context: 105, .. }))
-    );
+    // The tool's result has come to it since it was counted.
+    let totals = rig.end("p").totals;
+    assert_eq!((totals.context, totals.estimated), (106, true));
+    let steps = rig.log.iter().filter_map(|entry| match entry.record {
+        Record::StepFinished { context, estimated, .. } => Some((context, estimated)),
+        _ => None,
+    });
+    assert_eq!(steps.collect::<Vec<_>>(), [(105, false), (106, true)]);
 }
 
 #[test]
@@ -182,4 +186,30 @@ fn a_provider_that_gives_no_reason_to_stop_has_answered() {
     let durable = rig.durable(&session());
     let answer = durable.answer(rig.end("p").answer.expect("there is text")).expect("it is kept");
     assert_eq!(answer.finish, Some(Finish::Unknown));
+}
+
+#[test]
+fn a_provider_that_counts_nothing_leaves_an_estimate_that_says_so() {
+    let mut rig = Rig::new();
+    rig.begin(prompt("p", "Look."));
+    rig.answer(&"word ".repeat(80));
+    let totals = rig.end("p").totals;
+    // The system prompt, the tools, the prompt and the answer, at four bytes a token.
+    assert_eq!((totals.context, totals.estimated, totals.cost), (123, true, None));
+    assert_eq!(totals.usage, Usage::default(), "nothing is billed that nobody has counted");
+}
+
+#[test]
+fn arguments_that_the_output_limit_has_cut_are_not_run_and_the_model_is_told_why() {
+    let mut rig = Rig::new();
+    rig.begin(prompt("p", "Write."));
+    rig.call_and_finish(&[("write", r#"{"file_path":"a","content":"b"#)], FinishReason::Length);
+    let (status, text) = rig.outcome(call_id(1, 1, 1));
+    assert_eq!(status, ToolStatus::Error);
+    assert!(text.contains("Nothing was run") && text.contains("output limit"), "{text}");
+    assert_eq!(end(&rig), (RunStatus::Limit, Reason::OutputLimit));
+    let mut rig = Rig::new();
+    rig.begin(prompt("p", "Write."));
+    rig.call(&[("write", "{")]);
+    assert!(!rig.outcome(call_id(1, 1, 1)).1.contains("output limit"));
 }

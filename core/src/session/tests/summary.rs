@@ -1,7 +1,8 @@
 //! A conversation that becomes too long is summed up, and the run goes on: always bounded, with one end.
 
-use crate::content::MessageBody;
+use crate::content::{Attachment, MessageBody};
 use crate::model::{CallError, CallErrorKind, Item, Preparation};
+use crate::prompt::Prompt;
 use crate::record::{Reason, Record, RunStatus, TurnOutcome};
 use crate::rig::Rig;
 use crate::rig::words::{broken, preparation, prompt, run, session, stop, text, used};
@@ -35,6 +36,13 @@ fn asked(rig: &Rig) -> String {
         Item::Assistant { .. } | Item::Results(_) => None,
     });
     said.collect::<Vec<_>>().join("\n--\n")
+}
+
+/// The request that was made last is not made of a summary that was broken off.
+#[track_caller]
+fn nothing_is_said_of(rig: &Rig, said: &str) {
+    let request = rig.asked.last().map(|(_, request)| format!("{:?}", request.items)).unwrap_or_default();
+    assert!(request.contains("Again.") && !request.contains(said), "{request}");
 }
 
 #[test]
@@ -99,12 +107,13 @@ fn what_is_left_of_the_window_decides() {
 }
 
 #[test]
-fn a_prompt_that_joins_is_summed_up_with_the_rest() {
+fn a_prompt_that_waits_to_join_does_so_after_the_summary() {
     let mut rig = begin_with(Some(1_000));
     rig.enter(prompt("q", "The cellar too."));
     step(&mut rig, 850);
-    assert!(asked(&rig).contains("The cellar too."));
+    assert!(!asked(&rig).contains("The cellar too."), "it waits for what comes after the summary");
     rig.answer("Summary.");
+    assert_eq!(asked(&rig).matches("The cellar too.").count(), 1, "{}", asked(&rig));
     rig.answer("Done.");
     assert_eq!(rig.end("q").status, RunStatus::Ok);
     assert_eq!(rig.end("q").answer, rig.end("p").answer);
@@ -189,6 +198,7 @@ fn a_cancel_while_summing_up_ends_the_run_and_keeps_the_conversation() {
     let kept = &rig.durable(&session()).messages;
     assert!(matches!(kept[0].body, MessageBody::User(_)));
     rig.begin(prompt("q", "Again."));
+    nothing_is_said_of(&rig, "Half");
     rig.answer("Yes.");
     assert_eq!(rig.end("q").status, RunStatus::Ok);
 }
@@ -209,6 +219,16 @@ fn a_summary_that_fails_or_says_nothing_ends_the_run() {
 }
 
 #[test]
+fn what_a_summary_that_failed_had_said_is_void() {
+    let mut rig = begin_with(Some(1_000));
+    step(&mut rig, 850);
+    rig.stream(vec![text(0, "Half")]);
+    rig.fail(broken(CallErrorKind::Protocol));
+    rig.begin(prompt("q", "Again."));
+    nothing_is_said_of(&rig, "Half");
+}
+
+#[test]
 fn a_summary_is_retried_and_survives_a_crash_of_the_process() {
     let mut rig = begin_with(Some(1_000));
     step(&mut rig, 850);
@@ -218,6 +238,7 @@ fn a_summary_is_retried_and_survives_a_crash_of_the_process() {
     rig.stream(vec![text(0, "Half")]);
     rig.crash();
     rig.begin(prompt("q", "Again."));
+    nothing_is_said_of(&rig, "Half");
     assert_eq!((rig.end("p").status, rig.end("p").reason), (RunStatus::Error, Reason::Interrupted));
     rig.answer("Yes.");
     assert_eq!(rig.end("q").status, RunStatus::Ok);
@@ -233,4 +254,140 @@ fn a_first_request_that_was_too_long_does_not_spoil_its_session() {
     rig.answer("Nothing was done yet.");
     rig.answer("Done.");
     assert_eq!(rig.end("q").status, RunStatus::Ok);
+}
+
+#[test]
+fn what_was_said_for_a_summary_that_is_none_is_no_part_of_the_conversation() {
+    let mut rig = begin_with(Some(1_000));
+    step(&mut rig, 850);
+    rig.stream(vec![text(0, "Half a summary"), used(30, 3)]);
+    rig.cancel();
+    assert_eq!(rig.durable(&session()).length.measured, 850, "its request has not measured the conversation");
+    rig.begin(prompt("q", "Again."));
+    assert!(!format!("{:?}", rig.asked.last()).contains("Half a summary"));
+}
+
+#[test]
+fn what_was_attached_to_the_request_goes_with_it_beyond_the_summary() {
+    let mut rig = Rig::new();
+    let picture =
+        Attachment { name: "a.png".into(), media_type: "image/png".into(), data: "x".repeat(90_000) };
+    rig.submit(Prompt { attachments: vec![picture.clone()], ..prompt("p", "What is this?") });
+    rig.prepared_with("p", Ok(Preparation { context_window: Some(10_000), ..preparation() }));
+    step(&mut rig, 9_000);
+    assert!(asked(&rig).contains("a.png"), "the summary knows of it");
+    rig.answer("Summary.");
+    let media = rig.asked.last().and_then(|(_, request)| match request.items.first() {
+        Some(Item::User { media, .. }) => Some(media.clone()),
+        _ => None,
+    });
+    assert_eq!(media, Some(vec![picture]));
+    rig.answer("A cat.");
+    assert_eq!(rig.end("p").status, RunStatus::Ok);
+}
+
+#[test]
+fn a_picture_is_not_taken_for_as_long_as_its_file() {
+    let mut rig = begin_with(Some(10_000));
+    rig.answer("It is tidy.");
+    let picture =
+        Attachment { name: "a.png".into(), media_type: "image/png".into(), data: "x".repeat(90_000) };
+    rig.submit(Prompt { attachments: vec![picture], ..prompt("q", "And this?") });
+    rig.prepared_with("q", Ok(Preparation { context_window: Some(10_000), ..preparation() }));
+    assert_eq!(rig.asked.len(), 2);
+    assert_eq!(
+        rig.durable(&session()).turn.as_ref().map(|turn| turn.purpose),
+        Some(crate::session::Purpose::Work)
+    );
+}
+
+#[test]
+fn what_was_said_while_the_request_was_worked_on_is_quoted_too() {
+    let mut rig = begin_with(Some(1_000));
+    rig.enter(prompt("q", "The cellar too."));
+    step(&mut rig, 100);
+    step(&mut rig, 850);
+    rig.answer("Half is tidy.");
+    assert_eq!(asked(&rig).matches("The cellar too.").count(), 1, "{}", asked(&rig));
+    assert_eq!(asked(&rig).matches("Tidy the house.").count(), 1, "{}", asked(&rig));
+}
+
+#[test]
+fn a_conversation_that_summaries_do_not_shorten_ends_the_run_at_the_second() {
+    let mut rig = begin_with(Some(1_000));
+    let mut summaries = 0;
+    while rig.ended("p").is_none() {
+        step(&mut rig, 850);
+        rig.answer(&"long ".repeat(800));
+        summaries += 1;
+        assert!(summaries < 10, "it goes on for ever");
+    }
+    assert_eq!(summaries, 2);
+    let end = rig.end("p");
+    assert_eq!((end.status, end.reason), (RunStatus::Limit, Reason::Context));
+    assert!(end.message.contains("larger context window"), "{}", end.message);
+    assert!(rig.is_idle());
+}
+
+#[test]
+fn one_summary_that_helped_begins_the_count_anew() {
+    let mut rig = begin_with(Some(1_000));
+    for _ in 0..3 {
+        step(&mut rig, 850);
+        rig.answer(&"long ".repeat(800));
+        step(&mut rig, 850);
+        rig.answer("short");
+    }
+    rig.answer("Done.");
+    assert_eq!(rig.end("p").status, RunStatus::Ok);
+}
+
+#[test]
+fn a_request_for_a_summary_that_was_refused_is_never_made_again_however_little_there_is_to_cut() {
+    let mut rig = begin_with(None);
+    rig.stream(vec![crate::model::ModelEvent::Reasoning { block: 9, text: "hm ".repeat(4_000) }]);
+    rig.call(&[("ls", "{}")]);
+    rig.run_tool(1, "a");
+    rig.fail(too_long());
+    let mut made = std::collections::BTreeSet::new();
+    while rig.ended("p").is_none() {
+        assert!(made.insert(asked(&rig)), "it is asked for the same again");
+        rig.fail(too_long());
+        if rig.ended("p").is_none() {
+            rig.tick();
+        }
+    }
+    assert!(made.len() > 1);
+    assert_eq!(rig.end("p").reason, Reason::Context);
+}
+
+#[test]
+fn denials_are_counted_across_a_summary() {
+    let mut rig = Rig::new();
+    rig.submit(crate::rig::words::headless("p", "Do it."));
+    rig.prepared_with("p", Ok(Preparation { context_window: Some(1_000), ..preparation() }));
+    for tokens in [10, 850] {
+        rig.stream(vec![used(tokens, 0)]);
+        rig.call(&[("bash", r#"{"command":"ls"}"#)]);
+        rig.inspected(1);
+    }
+    rig.answer("Nothing was allowed.");
+    rig.call(&[("bash", r#"{"command":"ls"}"#)]);
+    rig.inspected(1);
+    assert_eq!(rig.end("p").status, RunStatus::Denied);
+}
+
+#[test]
+fn denials_are_counted_across_a_summary_that_a_provider_asked_for() {
+    let mut rig = Rig::new();
+    rig.begin(crate::rig::words::headless("p", "Do it."));
+    for _ in 0..2 {
+        rig.call(&[("bash", r#"{"command":"ls"}"#)]);
+        rig.inspected(1);
+    }
+    rig.fail(too_long());
+    rig.answer("Nothing was allowed.");
+    rig.call(&[("bash", r#"{"command":"ls"}"#)]);
+    rig.inspected(1);
+    assert_eq!(rig.end("p").status, RunStatus::Denied);
 }

@@ -74,8 +74,17 @@ pub(super) fn literal_letters(pattern: &str, kind: Kind) -> usize {
     tokens(pattern, kind).iter().filter(|token| matches!(token, Token::Letter(_))).count()
 }
 
+/// The only text that fits a pattern; none if several do.
+pub(crate) fn literal(pattern: &str) -> Option<String> {
+    let letter = |token| match token {
+        Token::Letter(letter) => Some(letter),
+        Token::One | Token::Name | Token::All | Token::Directories | Token::Within => None,
+    };
+    tokens(pattern, Kind::Path).into_iter().map(letter).collect()
+}
+
 /// The pattern that only that text fits.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for letter in text.chars() {
         if matches!(letter, '*' | '?' | '\\') {

@@ -19,6 +19,7 @@ mod rule;
 mod tests;
 
 pub use ask::{Ask, Part};
+pub(crate) use glob::{escaped, literal};
 pub use intent::{Access, Argument, Intent, PathUse};
 pub use judge::{Verdict, is_offered, judge};
 pub use line::line;

@@ -223,3 +223,16 @@ fn a_sub_agent_may_cost_what_is_left_of_what_its_run_may() {
     answers(&mut rig, &child(1), "All is well.");
     assert_eq!((rig.end("p").reason, rig.end("p").totals.cost), (Reason::MaxCost, Some(100)));
 }
+
+#[test]
+fn nobody_goes_on_with_a_sub_agents_conversation_so_that_it_is_not_summed_up_for_later() {
+    let mut rig = Rig::serving();
+    rig.submit(prompt("p", "Do it."));
+    rig.prepared_with("p", Ok(Preparation { context_window: Some(1_000), ..words::preparation() }));
+    rig.call(&[LOOK]);
+    let (child, attempt) = (child(1), rig.attempt_in(&child(1)));
+    let events = [text(0, "All is well."), used(950, 7), stop()];
+    rig.batch(events.map(|event| words::to(&child, Input::Model { attempt, event })).to_vec());
+    assert_eq!(rig.outcome(call_id(1, 1, 1)).1, "All is well.");
+    assert!(!rig.is_open(&child));
+}

@@ -53,11 +53,6 @@ use super::names;
 use super::outcome::{Failure, cancelled, settle};
 use super::workspace::Workspace;
 
-/// How many seconds a command may take unless the call says otherwise.
-const TIMEOUT: u64 = 120;
-/// How many seconds a command may take at most.
-const MAX_TIMEOUT: u64 = 3600;
-
 /// Runs a command.
 pub(super) async fn bash(workspace: &Workspace, input: &BashInput, mut control: Control) -> ToolOutcome {
     if control.cancelled.is_cancelled() {
@@ -71,7 +66,7 @@ pub(super) async fn bash(workspace: &Workspace, input: &BashInput, mut control: 
         let sentence = "The command has a NUL character in it, which no command can have; leave it out.";
         return settle(Err(Failure::new(sentence)));
     }
-    let limit = input.timeout.unwrap_or(TIMEOUT).clamp(1, MAX_TIMEOUT);
+    let limit = input.limit();
     let (limit_time, output) = (Duration::from_secs(limit), workspace.output());
     match carry_out(&input.command, &directory, output, &mut control, limit_time).await {
         Ok(ending) => ending.into_outcome(limit),

@@ -77,7 +77,7 @@ impl Output {
         if self.torn.is_empty() {
             let (whole, torn) = bytes.split_at(bytes.len() - torn_end(bytes));
             self.torn = torn.to_vec();
-            return String::from_utf8_lossy(whole);
+            return text_of(whole);
         }
         let mut joined = std::mem::take(&mut self.torn);
         joined.extend_from_slice(bytes);
@@ -123,6 +123,11 @@ fn words(kept: &Kept) -> String {
         ),
         Kept::Failed(error) => format!("; they could not be kept in a file ({error})"),
     }
+}
+
+/// The text that bytes are. Most are UTF-8, which is found out much quicker than where they are not.
+fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// How many bytes at the end begin a character and do not complete it.

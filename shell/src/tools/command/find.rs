@@ -45,27 +45,22 @@ impl Found {
 
     /// A command up to its `;` or `+`; `{}` in it stands for what is found.
     fn found_and_executed(&mut self, words: &[Word], begin: usize) -> usize {
-        let ends = |(index, word): (usize, &Word)| {
-            word.text == ";"
-                || (word.text == "+"
-                    && words.get(begin + index).is_some_and(|_| is_after_braces(words, begin + index)))
+        let is_end = |index: &usize| {
+            let text = |index: usize| words[index].text.as_str();
+            text(*index) == ";" || (text(*index) == "+" && text(index - 1) == "{}")
         };
-        let count = words[begin..].iter().enumerate().position(|(index, word)| ends((index, word)));
-        let end = begin + count.unwrap_or(words.len() - begin);
-        let command: Vec<_> = words[begin..end].iter().map(filled).collect();
-        if count.is_none() || words[begin - 1].text.ends_with("dir") {
+        let end = (begin..words.len()).find(is_end);
+        if end.is_none() || words[begin - 1].text.ends_with("dir") {
             // Each is executed in the directory of what is found.
             self.unsure();
         }
+        let end = end.unwrap_or(words.len());
+        let command: Vec<_> = words[begin..end].iter().map(filled).collect();
         if !command.is_empty() {
             self.run(command);
         }
         end + 1
     }
-}
-
-fn is_after_braces(words: &[Word], index: usize) -> bool {
-    index.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|word| word.text == "{}")
 }
 
 fn filled(word: &Word) -> Word {

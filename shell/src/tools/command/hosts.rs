@@ -62,7 +62,9 @@ impl Found {
                 }
             }
         }
-        if is_network && (!any || !(name == "curl" && words.iter().skip(1).all(known::is_plain_curl))) {
+        // The others follow redirections, or execute commands where they lead.
+        let is_known = any && name == "curl" && words.iter().skip(1).all(known::is_plain_curl);
+        if is_network && !is_known {
             self.unsure();
         }
     }

@@ -151,7 +151,7 @@ impl Places {
             ..Intent::default()
         };
         for words in commands {
-            self.from_everywhere(words, &mut intent.commands);
+            self.everywhere(words, &mut intent.commands);
         }
         for mention in std::mem::take(&mut self.mentions) {
             for path in self.meant(&mention) {
@@ -167,7 +167,7 @@ impl Places {
     }
 
     /// A program that is a relative path is another one in another directory.
-    fn from_everywhere(&mut self, words: Vec<String>, commands: &mut Vec<Vec<String>>) {
+    fn everywhere(&mut self, words: Vec<String>, commands: &mut Vec<Vec<String>>) {
         let is_relative =
             words.first().is_some_and(|program| program.contains('/') && !program.starts_with('/'));
         let moved = self.directories.iter().any(|directory| *directory != self.root);

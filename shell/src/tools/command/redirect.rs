@@ -10,7 +10,7 @@ impl Found {
     /// Takes a redirection apart. Words of the command that stand after it, which the tree has in it, are given back.
     pub(super) fn redirect(&mut self, node: Node<'_>, source: &str) -> Vec<Word> {
         match node.kind() {
-            "file_redirect" => self.to_file(node, source),
+            "file_redirect" => self.file_redirect(node, source),
             "herestring_redirect" => self.here_string(node, source),
             "heredoc_redirect" => self.here_document(node, source),
             _ => {
@@ -20,7 +20,7 @@ impl Found {
         }
     }
 
-    fn to_file(&mut self, node: Node<'_>, source: &str) -> Vec<Word> {
+    fn file_redirect(&mut self, node: Node<'_>, source: &str) -> Vec<Word> {
         let mut cursor = node.walk();
         let children: Vec<_> = node.children(&mut cursor).collect();
         let operator = children.iter().find(|child| !child.is_named()).map_or("", |child| child.kind());
@@ -86,7 +86,7 @@ impl Found {
                 kind if syntax::is_word(kind) && kind != "variable_assignment" => {
                     words.push(self.word(child, source))
                 }
-                _ => self.rest_of_line(child, source),
+                _ => self.within(|found| found.statement(child, source)),
             }
         }
         words
@@ -103,9 +103,5 @@ impl Found {
             self.unsure();
             self.script_of(script);
         }
-    }
-
-    fn rest_of_line(&mut self, node: Node<'_>, source: &str) {
-        self.within(|found| found.statement(node, source));
     }
 }

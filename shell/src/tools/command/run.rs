@@ -2,8 +2,9 @@
 
 use super::Found;
 use super::known::{self, Access};
+use super::walk::RESERVED;
 use super::word::Word;
-use super::{MAX_COMMANDS, wrappers};
+use super::{MAX_COMMANDS, shells, wrappers};
 
 impl Found {
     /// Notes a command and everything that it executes in turn.
@@ -33,6 +34,11 @@ impl Found {
 
     fn executed(&mut self, name: &str, words: &[Word]) {
         match name {
+            // `time ! command`, for one.
+            _ if RESERVED.contains(&name) => {
+                self.unsure();
+                self.run(words[1..].to_vec());
+            }
             "cd" | "pushd" => self.moved(words),
             "eval" => self.eval(words),
             "trap" => self.trap(words),
@@ -46,7 +52,7 @@ impl Found {
             "test" | "[" => self.tested(words),
             "sed" | "gsed" => self.sed(words),
             _ if known::CHANGES_MEANING.contains(&name) => self.unsure(),
-            _ if self.is_shell(name) => self.shell(name, words),
+            _ if shells::is_shell(name) => self.shell(name, words),
             _ if wrappers::is_known(name) => self.wrapped(name, words),
             _ if known::RUNNERS.contains(&name) => self.some_runner(words),
             _ if known::is_interpreter(name) => self.interpreter(words),

@@ -43,12 +43,12 @@ impl Dialect {
     }
 }
 
-impl Found {
-    /// Whether a program is a shell.
-    pub(super) fn is_shell(&self, name: &str) -> bool {
-        Dialect::of(name).is_some()
-    }
+/// Whether a program is a shell.
+pub(super) fn is_shell(name: &str) -> bool {
+    Dialect::of(name).is_some()
+}
 
+impl Found {
     /// A shell that is given a script, the name of one, or nothing, so that it reads its standard input.
     pub(super) fn shell(&mut self, name: &str, words: &[Word]) {
         let Some(dialect) = Dialect::of(name) else { return self.unsure() };

@@ -25,8 +25,15 @@ pub(super) fn parse(source: &str) -> Option<Tree> {
     let mut progress = |_: &tree_sitter::ParseState| {
         if begun.elapsed() > PATIENCE { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let mut read = |offset: usize, _| source.as_bytes().get(offset..).unwrap_or_default();
+    let masked = masked(source);
+    let mut read = |offset: usize, _| masked.get(offset..).unwrap_or_default();
     parser.parse_with_options(&mut read, None, Some(ParseOptions::new().progress_callback(&mut progress)))
+}
+
+/// The text with a letter of no meaning in place of each byte of other letters than those of ASCII. To bash they are parts of
+/// words and nothing else, while the grammar's scanner asks the C library about them in a way that may end the process.
+fn masked(source: &str) -> Vec<u8> {
+    source.bytes().map(|byte| if byte.is_ascii() { byte } else { b'%' }).collect()
 }
 
 /// Whether bash would read the text as the tree does.
@@ -34,7 +41,7 @@ pub(super) fn is_certain(source: &str, tree: &Tree) -> bool {
     !tree.root_node().has_error()
         && source.chars().all(is_ordinary)
         && no_word_is_continued(source)
-        && Leaves::of(tree.root_node()).check(source)
+        && is_whole(tree.root_node(), source)
 }
 
 /// Whether a letter is what it seems to be: other blanks and control characters separate words for one and not the other.
@@ -52,37 +59,27 @@ fn no_word_is_continued(source: &str) -> bool {
     })
 }
 
-/// A walk over a tree that does not recurse, since trees may be deep.
-struct Leaves<'tree> {
-    root: Node<'tree>,
-}
-
-impl<'tree> Leaves<'tree> {
-    fn of(root: Node<'tree>) -> Self {
-        Self { root }
-    }
-
-    fn check(&self, source: &str) -> bool {
-        let mut cursor = self.root.walk();
-        let mut end = 0;
-        let mut lines = BTreeSet::new();
-        loop {
-            let node = cursor.node();
-            if !is_plausible(node, source, &mut lines) {
-                return false;
-            }
-            if cursor.goto_first_child() {
-                continue;
-            }
-            // What is between two tokens must be nothing that matters.
-            if !source.get(end.min(node.start_byte())..node.start_byte()).is_some_and(is_gap) {
-                return false;
-            }
-            end = end.max(node.end_byte());
-            while !cursor.goto_next_sibling() {
-                if !cursor.goto_parent() {
-                    return source.get(end..).is_some_and(is_gap);
-                }
+/// Whether every node is what it seems to be, and nothing is between the tokens. It does not recurse, since trees may be
+/// deep.
+fn is_whole(root: Node<'_>, source: &str) -> bool {
+    let mut cursor = root.walk();
+    let mut end = 0;
+    let mut lines = BTreeSet::new();
+    loop {
+        let node = cursor.node();
+        if !is_plausible(node, source, &mut lines) {
+            return false;
+        }
+        if cursor.goto_first_child() {
+            continue;
+        }
+        if !source.get(end.min(node.start_byte())..node.start_byte()).is_some_and(is_gap) {
+            return false;
+        }
+        end = end.max(node.end_byte());
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return source.get(end..).is_some_and(is_gap);
             }
         }
     }
@@ -104,8 +101,20 @@ fn is_plausible(node: Node<'_>, source: &str, lines: &mut BTreeSet<usize>) -> bo
         "command" | "redirected_statement" | "file_redirect" | "for_statement" | "declaration_command" => {
             words_are_apart(node)
         }
+        "word" | "raw_string" | "ansi_c_string" | "string" | "concatenation" => ends_a_word(node, source),
         _ => true,
     }
+}
+
+/// Whether a word is over where its node is: what touches it behind would be a part of it for bash.
+fn ends_a_word(node: Node<'_>, source: &str) -> bool {
+    if node.parent().is_some_and(|parent| parent.kind() == "concatenation") {
+        return true;
+    }
+    let behind = source.as_bytes().get(node.end_byte());
+    behind.is_none_or(|byte| {
+        matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' | b'`')
+    })
 }
 
 fn begins_a_comment(before: &str) -> bool {
@@ -119,20 +128,15 @@ fn begins_a_comment(before: &str) -> bool {
 fn words_are_apart(node: Node<'_>) -> bool {
     let mut cursor = node.walk();
     let children: Vec<_> = node.children(&mut cursor).collect();
-    children.windows(2).all(|pair| {
-        let [first, second] = pair else { return true };
+    children.iter().zip(children.iter().skip(1)).all(|(first, second)| {
         let touch = first.end_byte() == second.start_byte();
-        let is_word = |node: &Node<'_>| is_word(node.kind());
-        !(touch && is_word(first) && (is_word(second) || second.kind() == "subshell"))
-            && !(touch && first.kind() == "$")
+        match (first.kind(), second.kind()) {
             // `2 >x` is a word and a redirection, and `2>x` is not.
-            && !(first.kind() == "file_descriptor" && !touch)
-            && !(touch && is_word(first) && second.kind() == "file_redirect" && ends_in_digit(first))
+            ("file_descriptor", _) => touch,
+            ("number", "file_redirect") | ("$", _) => !touch,
+            (first, second) => !(touch && is_word(first) && (is_word(second) || second == "subshell")),
+        }
     })
-}
-
-fn ends_in_digit(node: &Node<'_>) -> bool {
-    node.kind() == "number"
 }
 
 /// Whether a node of that kind is a word or a part of one.
@@ -197,4 +201,30 @@ fn here_document(node: Node<'_>, source: &str, lines: &mut BTreeSet<usize>) -> O
 pub(super) fn child<'tree>(node: Node<'tree>, kind: &str) -> Option<Node<'tree>> {
     let mut cursor = node.walk();
     node.children(&mut cursor).find(|child| child.kind() == kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_far_from_ascii_are_parts_of_words_and_do_no_harm() {
+        for letter in ['\u{e9}', '\u{2003}', '\u{10000}', '\u{1f600}', '\u{f0000}', '\u{10ffff}'] {
+            for text in
+                [format!("{{{letter}"), format!("{{ {letter}; }}"), format!("cat <<{letter}\n{letter}\n")]
+            {
+                assert!(parse(&text).is_some(), "{text:?}");
+            }
+        }
+        let certain = |text: &str| parse(text).is_some_and(|tree| is_certain(text, &tree));
+        assert!(certain("git commit -m 'na\u{ef}ve'"));
+        assert!(certain("\u{e9}=1 ls"), "that is a command and no assignment");
+    }
+
+    #[test]
+    fn what_touches_a_word_is_a_part_of_it() {
+        let certain = |text: &str| parse(text).is_some_and(|tree| is_certain(text, &tree));
+        assert!(certain("alpha > b; beta"));
+        assert!(!certain(r"alpha > $'\x62'\e\t\a"));
+    }
 }

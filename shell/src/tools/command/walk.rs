@@ -10,7 +10,7 @@ use super::syntax;
 use super::word::Word;
 
 /// Words with which something else than a plain command begins.
-const RESERVED: &[&str] = &[
+pub(super) const RESERVED: &[&str] = &[
     "!", "[[", "]]", "{", "}", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "until", "while",
 ];
@@ -119,7 +119,7 @@ impl Found {
                 "==" | "=~" => words.push(Word::known(child.kind())),
                 "subshell" => self.not_understood(child, source),
                 kind if child.is_named() && syntax::is_word(kind) => {
-                    if kind == "command_name" && self.is_odd(child, source) {
+                    if kind == "command_name" && is_odd(child, source) {
                         self.unsure();
                     }
                     words.push(self.word(child, source));
@@ -131,12 +131,6 @@ impl Found {
         if !words.is_empty() {
             self.run(words);
         }
-    }
-
-    /// Whether what the tree takes for a program's name may be something else to bash.
-    fn is_odd(&self, name: Node<'_>, source: &str) -> bool {
-        let written = source.get(name.byte_range()).unwrap_or_default();
-        RESERVED.contains(&written) || written.contains(['=', '{', '}']) || written.starts_with('#')
     }
 
     fn for_each(&mut self, node: Node<'_>, source: &str) {
@@ -219,4 +213,10 @@ impl Found {
             self.unsure();
         }
     }
+}
+
+/// Whether what the tree takes for a program's name may be something else to bash.
+fn is_odd(name: Node<'_>, source: &str) -> bool {
+    let written = source.get(name.byte_range()).unwrap_or_default();
+    RESERVED.contains(&written) || written.contains(['=', '{', '}']) || written.starts_with('#')
 }

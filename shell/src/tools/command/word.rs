@@ -48,7 +48,7 @@ impl Found {
             "raw_string" => Some(written.strip_prefix('\'')?.strip_suffix('\'')?.to_owned()),
             "ansi_c_string" => ansi(written.strip_prefix("$'")?.strip_suffix('\'')?),
             "string" => self.string(node, written, source),
-            "concatenation" => self.joined(node, written, source),
+            "concatenation" => self.joined(node, source),
             "command_name" if node.child_count() == 1 => self.literal(node.child(0)?, source),
             _ => {
                 self.expansion(node, source);
@@ -67,7 +67,7 @@ impl Found {
     }
 
     /// Parts that touch are one word.
-    fn joined(&mut self, node: Node<'_>, written: &str, source: &str) -> Option<String> {
+    fn joined(&mut self, node: Node<'_>, source: &str) -> Option<String> {
         let mut cursor = node.walk();
         let parts: Vec<_> = node.children(&mut cursor).collect();
         let apart = parts.windows(2).any(|pair| pair[0].end_byte() != pair[1].start_byte());
@@ -82,7 +82,7 @@ impl Found {
         // In braces are several words; `{}` is the only pair that is nothing else.
         let bits = parts.iter().filter(|part| part.kind() == "word").map(|part| &source[part.byte_range()]);
         let braces = bits.collect::<String>().replace("{}", "").contains(['{', '}']);
-        text.filter(|_| !apart && !(braces && written.contains(['{', '}'])))
+        text.filter(|_| !apart && !braces)
     }
 
     /// Looks at what is executed in a part of a word.
@@ -134,6 +134,8 @@ fn bare(written: &str, position: Position) -> Option<String> {
                 escaped => text.push(escaped),
             },
             '*' | '?' | '[' | '$' | '`' | '"' | '\'' => return None,
+            // No word has these without quotes, whatever the tree says.
+            ' ' | '\t' | '\n' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => return None,
             '~' if matches!(before, None | Some('=' | ':')) => return None,
             '{' => {
                 brace = true;
@@ -191,7 +193,7 @@ fn ansi(inner: &str) -> Option<String> {
     Some(text)
 }
 
-/// A letter of ASCII by its number.
+/// A letter of ASCII by its number. Control characters have meanings inside bash, which loses some of them.
 fn code(letters: &mut std::str::Chars<'_>, first: Option<char>, more: usize, radix: u32) -> Option<char> {
     let mut value = first.and_then(|digit| digit.to_digit(radix));
     for _ in 0..more {
@@ -199,7 +201,7 @@ fn code(letters: &mut std::str::Chars<'_>, first: Option<char>, more: usize, rad
         letters.next();
         value = Some(value.unwrap_or(0) * radix + digit);
     }
-    value.filter(|value| (1..128).contains(value)).and_then(char::from_u32)
+    value.filter(|value| (32..127).contains(value)).and_then(char::from_u32)
 }
 
 /// The text of `"$(cat <<'END' ... END)"`, which is how longer texts are passed in one word.
@@ -246,5 +248,6 @@ mod tests {
         assert_eq!(ansi(r"\x72\155\n\'").as_deref(), Some("rm\n'"));
         assert_eq!(ansi(r"\u0072"), None);
         assert_eq!(ansi(r"\0"), None);
+        assert_eq!(ansi(r"\1a"), None);
     }
 }

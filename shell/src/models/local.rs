@@ -1,0 +1,29 @@
+//! Servers that people run on their own machines: whether one is there, and which models it has.
+
+use std::time::Duration;
+
+use hostler_core::catalogue;
+use hostler_core::model::ModelRef;
+
+use super::Models;
+
+/// How long a server on this machine may take to list its models.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// A model of a server that answers, of the first server that has one, and where that is. All are asked at the same time.
+pub(super) async fn find(models: &Models) -> Option<(ModelRef, String)> {
+    let carriers = &models.shared.carriers;
+    let known = catalogue::local().filter_map(|known| Some((known.name, carriers.get(known.name)?.clone())));
+    let asked: Vec<_> = known
+        .map(|(name, carrier)| {
+            let base_url = carrier.provider().base_url.clone();
+            (name, base_url, tokio::spawn(async move { carrier.list(PATIENCE).await }))
+        })
+        .collect();
+    let mut found = None;
+    for (name, base_url, listed) in asked {
+        let listed = listed.await.ok().and_then(Result::ok).and_then(|(_, models)| models.into_iter().next());
+        found = found.or_else(|| Some((ModelRef { provider: name.to_owned(), model: listed? }, base_url)));
+    }
+    found
+}

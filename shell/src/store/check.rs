@@ -1,0 +1,49 @@
+//! Whether a log is sound, found out without changing anything.
+
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::error::{Fault, StoreError};
+use super::open::refuse_newer;
+use super::{FILE, number};
+
+/// How many records the log in that directory has, if there is one and it is sound. It is read from its first byte to its
+/// last.
+pub fn check(dir: &Path) -> Result<Option<u64>, StoreError> {
+    let path = dir.join(FILE);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let look = || -> Result<u64, Fault> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(&path, flags)?;
+        connection.busy_timeout(std::time::Duration::from_secs(2))?;
+        refuse_newer(&connection, &path)?;
+        let verdict: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
+        if verdict != "ok" {
+            let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+            return Err(Fault::Sql(rusqlite::Error::SqliteFailure(corrupt, Some(verdict))));
+        }
+        Ok(number(connection.query_row("SELECT count(*) FROM records", [], |row| row.get(0))?))
+    };
+    look().map(Some).map_err(|fault| fault.at(&path))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    #[test]
+    fn a_log_is_sound_until_somebody_writes_over_it() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(check(directory.path()).unwrap(), None);
+        drop(Store::open(directory.path()).unwrap());
+        assert_eq!(check(directory.path()).unwrap(), Some(0));
+        std::fs::remove_file(directory.path().join("hostler.db-wal")).ok();
+        std::fs::write(directory.path().join(FILE), "this is no log ".repeat(1_000)).unwrap();
+        assert!(matches!(check(directory.path()), Err(StoreError::Corrupt { .. })));
+    }
+}

@@ -1,0 +1,150 @@
+//! The commands that show and check: `config`, `schema`, `models`, `dirs`, `doctor`; and working somewhere else.
+
+use std::fs;
+
+use hostler_tests::harness::Finished;
+use hostler_tests::strict::{Answer, Script, StrictProvider};
+use serde_json::Value;
+
+use crate::home;
+
+fn json(run: &Finished) -> Value {
+    serde_json::from_str(&run.out).unwrap_or_else(|error| panic!("{error}: {}", run.out))
+}
+
+#[test]
+fn what_holds_is_shown_with_who_said_it_and_without_secrets() {
+    let home = home();
+    home.configure("{\n  \"model\": \"openai/x\",\n  \"providers\": {\"openai\": {\"headers\": {\"x-a\": \"hush\"}}}\n}\n");
+    let path = home.configuration().display().to_string();
+    let show = |words: &[&str]| {
+        let command =
+            home.hostler(["config", "show"]).words(words.to_vec()).variable("OPENAI_API_KEY", "hush");
+        command.finish().expect_code(0)
+    };
+    let shown = show(&["--origin"]);
+    for line in [
+        format!("model = \"openai/x\"    ({path}:2:12)"),
+        format!("providers.openai.headers.x-a = \"(secret)\"    ({path}:3:47)"),
+        "providers.openai.key = \"(secret)\"    (the environment variable OPENAI_API_KEY)".to_owned(),
+        "limits.max_steps = 500    (the default)".to_owned(),
+    ] {
+        assert!(shown.out.lines().any(|shown| shown == line), "{line} in\n{}", shown.out);
+    }
+    let all = json(&show(&["--json"]));
+    assert_eq!(all["settings"]["model"]["origins"][0], format!("{path}:2:12"));
+    assert!(!shown.out.contains("hush") && !all.to_string().contains("hush"));
+}
+
+#[test]
+fn a_key_is_set_and_all_else_in_the_file_stays() {
+    let home = home();
+    home.configure("{\n  // why\n  \"model\": \"a/b\", // really\n}\n");
+    let set = |words: &[&str]| home.hostler(["config", "set"]).words(words.to_vec()).finish();
+    set(&["model", "openai/gpt-5"]).expect_code(0);
+    let text = fs::read_to_string(home.configuration()).unwrap();
+    assert_eq!(text, "{\n  // why\n  \"model\": \"openai/gpt-5\", // really\n}\n");
+    let wrong = set(&["limits.max_step", "5"]).expect_code(2);
+    assert_eq!(wrong.err, "hostler: There is no key limits.max_step; did you mean max_steps?\n");
+    let wrong = set(&["limits.max_steps", "five"]).expect_code(2);
+    assert_eq!(wrong.err, "hostler: limits.max_steps must be a whole number, not a text.\n");
+    assert_eq!(fs::read_to_string(home.configuration()).unwrap(), text);
+    set(&["limits.max_steps", "5", "--project"]).expect_code(0);
+    assert_eq!(home.read(".hostler/config.json"), "{\n  \"limits\": {\n    \"max_steps\": 5\n  }\n}\n");
+}
+
+/// What people read who ask what a command does.
+#[test]
+fn help_says_what_there_is() {
+    let home = home();
+    for (words, expected) in [
+        (&["config"][..], include_str!("help/config.txt")),
+        (&["config", "show"], include_str!("help/config-show.txt")),
+        (&["config", "set"], include_str!("help/config-set.txt")),
+        (&["schema"], include_str!("help/schema.txt")),
+        (&["trust"], include_str!("help/trust.txt")),
+        (&["models"], include_str!("help/models.txt")),
+        (&["dirs"], include_str!("help/dirs.txt")),
+        (&["doctor"], include_str!("help/doctor.txt")),
+    ] {
+        let help = home.hostler(words.to_vec()).words(["--help"]).finish().expect_code(0);
+        // The program under test has another name.
+        assert_eq!(help.out.replace("hostler-under-test", "hostler"), expected, "{words:?}");
+    }
+}
+
+#[test]
+fn the_schema_is_json() {
+    let schema = json(&home().hostler(["schema", "config"]).finish().expect_code(0));
+    assert_eq!(schema["properties"]["limits"]["properties"]["max_steps"]["type"], "integer");
+}
+
+#[test]
+fn models_are_listed_with_what_is_known_of_them() {
+    let home = home();
+    let models = |words: &[&str]| {
+        let command = home.hostler(["models"]).words(words.to_vec()).variable("ANTHROPIC_API_KEY", "k");
+        command.finish().expect_code(0)
+    };
+    let line = "anthropic/claude-sonnet-4-5  context 200000  output 64000  $3/$15  tools  vision  reasoning";
+    assert!(models(&[]).out.lines().any(|shown| shown == line));
+    assert!(models(&["gpt-5"]).out.contains("--all"));
+    assert!(models(&["--all", "OPENAI/gpt-5"]).out.starts_with("openai/gpt-5  "));
+    let listed = models(&["--json", "claude-sonnet-4-5"]);
+    let first: Value = serde_json::from_str(listed.out.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (&first["configured"], &first["dollars_per_million"]["output"]),
+        (&Value::from(true), &Value::from(15))
+    );
+}
+
+#[test]
+fn everything_is_where_it_is_said_to_be() {
+    let home = home();
+    let other = home.root().join("other");
+    fs::create_dir(home.work().join("sub")).unwrap();
+    let words = ["dirs", "--json", "--cwd", "sub", "--data-dir", "../other"];
+    let dirs = json(&home.hostler(words).finish().expect_code(0));
+    assert_eq!(dirs["cwd"], home.work().join("sub").to_str().unwrap());
+    assert_eq!(dirs["data"], other.to_str().unwrap());
+    assert_eq!(dirs["config"], home.configuration().to_str().unwrap());
+    let provider = StrictProvider::start(Script::always(Answer::say("Hello.")));
+    home.run(&provider, ["Hi", "--cwd", "sub", "--data-dir", "../other"]).finish().expect_code(0);
+    assert!(other.join("workspaces").is_dir() && fs::read_dir(home.state()).unwrap().next().is_none());
+    let listed =
+        home.hostler(["sessions", "list", "--json", "--cwd", "sub", "--data-dir", "../other"]).finish();
+    assert_eq!(listed.expect_code(0).out.lines().count(), 1);
+    let lost = home.hostler(["dirs", "--cwd", "missing"]).finish().expect_code(2);
+    assert!(lost.err.starts_with("hostler: missing cannot be worked in ("), "{}", lost.err);
+}
+
+#[test]
+fn a_doctor_finds_what_is_wrong() {
+    let home = home();
+    let check = |provider: Option<&StrictProvider>| {
+        let command = home.hostler(["doctor", "--json"]);
+        let run = match provider {
+            Some(provider) => command.provider(provider),
+            None => command,
+        };
+        let run = run.finish();
+        let found = json(&run);
+        assert_eq!((found["ok"] == true, run.code), (run.code == Some(0), run.code), "{found}");
+        let bad = found["checks"].as_array().unwrap().iter().filter(|check| check["verdict"] == "wrong");
+        bad.map(|check| check["check"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // Servers that the machine may have are looked for elsewhere.
+    let nowhere = r#"{"base_url": "http://127.0.0.1:1/v1"}"#;
+    let local = format!(r#""ollama": {nowhere}, "llamacpp": {nowhere}, "lmstudio": {nowhere}"#);
+    home.configure(&format!(r#"{{"providers": {{{local}}}}}"#));
+    assert_eq!(check(None), ["provider"]);
+    let good = StrictProvider::start(Script::always(Answer::say("Hello.")));
+    assert_eq!(check(Some(&good)), [""; 0]);
+    good.assert_clean();
+    let locked = StrictProvider::start(Script::new([]).key("another"));
+    let base = locked.base_url();
+    home.configure(&format!(r#"{{"providers": {{{local}, "mine": {{"base_url": "{base}", "key": "k"}}}}}}"#));
+    assert_eq!(check(None), ["provider"]);
+    home.configure("{\"a\": }");
+    assert_eq!(check(None), ["configuration"]);
+}

@@ -1,0 +1,58 @@
+//! `hostler config`: shows what is configured and by whom, and changes it.
+
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use hostler_core::client::printable;
+use hostler_core::config::{Path, Settings, show};
+use hostler_shell::config;
+use serde_json::{Map, Value, json};
+
+use super::{json as line, print};
+use crate::cli::Config;
+use crate::failure::Failure;
+use crate::place::Place;
+
+pub(crate) fn config(command: &Config) -> Result<ExitCode, Failure> {
+    let place = Place::here().map_err(Failure::error)?;
+    match command {
+        Config::Show { origin, json } => {
+            let loaded = place.configuration().map_err(Failure::usage)?;
+            let text =
+                if *json { line(&as_json(&loaded.settings))? } else { in_words(&loaded.settings, *origin) };
+            print(&text)?;
+            super::warn(&loaded.warnings);
+        }
+        Config::Set { key, value, project } => {
+            let places = place.places();
+            let file = config::file_to_change(&places, *project).map_err(Failure::usage)?;
+            let beneath = if *project { config::beneath_project(&places) } else { Vec::new() };
+            config::set(&file, key, value, &beneath).map_err(Failure::usage)?;
+            print(&format!("{} is set in {}.\n", printable(key), file.display()))?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn in_words(settings: &Settings, origin: bool) -> String {
+    let mut text = String::new();
+    for (path, setting) in &settings.values {
+        let value = show::value(path, &setting.value);
+        // Writing to a string cannot fail.
+        let _ = match origin {
+            true => writeln!(text, "{path} = {value}    ({})", show::origins(setting)),
+            false => writeln!(text, "{path} = {value}"),
+        };
+    }
+    printable(&text)
+}
+
+fn as_json(settings: &Settings) -> Value {
+    let entry = |(path, setting): (&Path, &hostler_core::config::merge::Setting)| {
+        let value: Value = serde_json::from_str(&show::value(path, &setting.value)).unwrap_or_default();
+        let origins: Vec<_> = setting.origins.iter().map(show::origin).collect();
+        (path.to_string(), json!({"value": value, "origins": origins}))
+    };
+    let ignored: Vec<_> = settings.ignored.iter().map(Path::to_string).collect();
+    json!({"settings": settings.values.iter().map(entry).collect::<Map<_, _>>(), "ignored": ignored})
+}

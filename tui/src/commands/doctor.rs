@@ -1,0 +1,164 @@
+//! `hostler doctor`: checks that the program can do its work here.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use hostler_core::catalogue::Builtin;
+use hostler_core::client::printable;
+use hostler_core::config::{Config, Provider};
+use hostler_shell::models::Models;
+use hostler_shell::store;
+use serde_json::json;
+
+use super::{json as line, print};
+use crate::failure::Failure;
+use crate::place::Place;
+
+/// How long a provider may take to answer, in milliseconds.
+const PATIENCE: u64 = 10_000;
+
+/// How long a server on this machine may take.
+const NEARBY: u64 = 1_000;
+
+/// What came of a check.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Good,
+    /// It may be meant so.
+    Odd,
+    Bad,
+}
+
+/// A check and what it has found.
+struct Finding {
+    check: &'static str,
+    verdict: Verdict,
+    text: String,
+}
+
+impl Finding {
+    fn new(check: &'static str, verdict: Verdict, text: impl Into<String>) -> Self {
+        Self { check, verdict, text: text.into() }
+    }
+}
+
+pub(crate) fn doctor(as_json: bool) -> Result<ExitCode, Failure> {
+    let findings = examine()?;
+    let bad = findings.iter().any(|finding| finding.verdict == Verdict::Bad);
+    let text = if as_json {
+        let all: Vec<_> = findings
+            .iter()
+            .map(|Finding { check, verdict, text }| json!({"check": check, "verdict": word(*verdict), "message": text}))
+            .collect();
+        line(&json!({"ok": !bad, "checks": all}))?
+    } else {
+        let line = |finding: &Finding| {
+            format!("{:<5}  {:<13}  {}\n", word(finding.verdict), finding.check, finding.text)
+        };
+        printable(&findings.iter().map(line).collect::<String>())
+    };
+    print(&text)?;
+    Ok(if bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Good => "ok",
+        Verdict::Odd => "note",
+        Verdict::Bad => "wrong",
+    }
+}
+
+fn examine() -> Result<Vec<Finding>, Failure> {
+    let place = match Place::here() {
+        Ok(place) => place,
+        Err(why) => return Ok(vec![Finding::new("data", Verdict::Bad, why)]),
+    };
+    let mut findings = vec![match &place.warning {
+        None => Finding::new("data", Verdict::Good, format!("{} can be written to", place.state.display())),
+        Some(warning) => Finding::new("data", Verdict::Odd, warning.clone()),
+    }];
+    findings.push(match store::check(&place.dir) {
+        Ok(None) => Finding::new("log", Verdict::Good, "there are no sessions in this directory yet"),
+        Ok(Some(records)) => Finding::new("log", Verdict::Good, format!("{records} records, sound")),
+        Err(error) => Finding::new("log", Verdict::Bad, error.to_string()),
+    });
+    match place.configuration() {
+        Ok(loaded) => {
+            findings.push(Finding::new("configuration", Verdict::Good, "can be used"));
+            let odd = loaded
+                .warnings
+                .into_iter()
+                .map(|warning| Finding::new("configuration", Verdict::Odd, warning));
+            findings.extend(odd);
+            findings.extend(providers(loaded.config)?);
+        }
+        Err(mistakes) => {
+            findings
+                .extend(mistakes.lines().map(|mistake| Finding::new("configuration", Verdict::Bad, mistake)));
+        }
+    }
+    Ok(findings)
+}
+
+/// Asks each configured provider for its list of models.
+fn providers(config: Config) -> Result<Vec<Finding>, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
+    let models = Models::new(Arc::new(config), None, PATIENCE);
+    let mut findings = Vec::new();
+    let mut served = false;
+    for (name, provider) in models.config().providers.iter().filter(|(_, provider)| provider.configured) {
+        let nearby = provider.builtin.is_some_and(Builtin::is_local);
+        let answer = runtime.block_on(models.look(name, if nearby { NEARBY } else { PATIENCE }));
+        served |= !nearby || matches!(answer, Ok(200..=299));
+        findings.extend(judged(name, provider, nearby, answer));
+    }
+    if !served {
+        let text = "no key is set and no server was found on this machine; set a key such as OPENAI_API_KEY, or try --model rehearsal";
+        findings.push(Finding::new("provider", Verdict::Bad, text));
+    }
+    findings.push(model(models.config()));
+    Ok(findings)
+}
+
+/// What an answer means. A server that may be on this machine need not be.
+fn judged(name: &str, provider: &Provider, nearby: bool, answer: Result<u16, String>) -> Option<Finding> {
+    let url = &provider.base_url;
+    let (verdict, text) = match answer {
+        Ok(200..=299) => (Verdict::Good, format!("{name} answers at {url}")),
+        Ok(_) | Err(_) if nearby => return None,
+        Ok(401 | 403) => (
+            Verdict::Bad,
+            format!(
+                "{name} at {url} refuses the key; see where it comes from with hostler config show --origin"
+            ),
+        ),
+        Ok(404 | 405) => (
+            Verdict::Odd,
+            format!("{name} answers at {url} and has no list of models, so the key was not tried"),
+        ),
+        Ok(status) => (Verdict::Bad, format!("{name} at {url} answers with status {status}")),
+        Err(why) => (Verdict::Bad, format!("{name} cannot be asked at {url}: {}", why.trim_end_matches('.'))),
+    };
+    Some(Finding::new("provider", verdict, text))
+}
+
+fn model(config: &Config) -> Finding {
+    let Some(name) = &config.model else {
+        let text = "none is configured; name one with --model, in HOSTLER_MODEL or with hostler config set model PROVIDER/NAME";
+        return Finding::new("model", Verdict::Odd, text);
+    };
+    let (provider, model) = name.split_once('/').unwrap_or((name, ""));
+    match (config.providers.get(provider), config.model_info(provider, model)) {
+        _ if name.starts_with("rehearsal") => Finding::new("model", Verdict::Good, name.clone()),
+        (None, _) => Finding::new("model", Verdict::Bad, format!("{name} is of no provider that is known")),
+        (Some(known), _) if !known.configured => {
+            Finding::new("model", Verdict::Bad, format!("there is no key for {name}"))
+        }
+        (Some(_), None) => {
+            Finding::new("model", Verdict::Odd, format!("{name}; its limits and prices are not known"))
+        }
+        (Some(_), Some(_)) => Finding::new("model", Verdict::Good, name.clone()),
+    }
+}

@@ -1,0 +1,132 @@
+//! `hostler models`: lists models, what they can do and cost, and which can be asked.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::process::ExitCode;
+
+use hostler_core::catalogue::{self, ModelInfo};
+use hostler_core::client::printable;
+use hostler_core::config::Config;
+use serde_json::{Value, json};
+
+use super::{json as line, print};
+use crate::cli::ModelsArgs;
+use crate::failure::Failure;
+use crate::place::Place;
+
+pub(crate) fn models(args: &ModelsArgs) -> Result<ExitCode, Failure> {
+    let place = Place::here().map_err(Failure::error)?;
+    let loaded = place.configuration().map_err(Failure::usage)?;
+    let all = known(&loaded.config);
+    let filter = args.filter.as_deref().unwrap_or_default().to_lowercase();
+    let mut text = String::new();
+    for (name, (info, configured)) in &all {
+        if (*configured || args.all) && name.to_lowercase().contains(&filter) {
+            text += &if args.json { line(&as_json(name, info, *configured))? } else { in_words(name, info) };
+        }
+    }
+    if text.is_empty() && !args.json {
+        text = nothing(args, &loaded.config);
+    }
+    print(&text)?;
+    super::warn(&loaded.warnings);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All models that something is known of, by `PROVIDER/NAME`, and whether their provider is configured.
+fn known(config: &Config) -> BTreeMap<String, (ModelInfo, bool)> {
+    let mut all = BTreeMap::new();
+    for (name, provider) in &config.providers {
+        let Some(builtin) = provider.builtin else { continue };
+        for (model, info) in catalogue::models(builtin.table) {
+            all.insert(format!("{name}/{model}"), (info, provider.configured));
+        }
+    }
+    for (name, info) in &config.models {
+        let provider = name.split_once('/').and_then(|(provider, _)| config.providers.get(provider));
+        all.insert(name.clone(), (*info, provider.is_some_and(|provider| provider.configured)));
+    }
+    all
+}
+
+fn nothing(args: &ModelsArgs, config: &Config) -> String {
+    let configured: Vec<_> = config
+        .providers
+        .iter()
+        .filter(|(_, provider)| provider.configured)
+        .map(|(name, _)| name.as_str())
+        .collect();
+    match &args.filter {
+        Some(filter) => format!(
+            "Nothing is known of a model like {filter:?}; --all looks also at providers that are not configured.\n"
+        ),
+        None => format!(
+            "Nothing is known of models of {}, which can be asked all the same as PROVIDER/NAME; --all lists those of others.\n",
+            configured.join(", ")
+        ),
+    }
+}
+
+fn in_words(name: &str, info: &ModelInfo) -> String {
+    let tokens = |tokens: Option<u64>| tokens.map_or("?".to_owned(), |tokens| tokens.to_string());
+    let price = info
+        .prices
+        .map_or("?".to_owned(), |prices| format!("${}/${}", dollars(prices.input), dollars(prices.output)));
+    let mut text = printable(name);
+    // Writing to a string cannot fail.
+    let _ = write!(text, "  context {}  output {}  {price}", tokens(info.context), tokens(info.output));
+    let abilities = info.abilities.unwrap_or_default();
+    for (can, word) in
+        [(abilities.tools, "tools"), (abilities.vision, "vision"), (abilities.reasoning, "reasoning")]
+    {
+        if can {
+            let _ = write!(text, "  {word}");
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// Micro-dollars as dollars, without zeros at the end.
+fn dollars(micros: u64) -> String {
+    let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn as_json(name: &str, info: &ModelInfo, configured: bool) -> Value {
+    let price = |micros: u64| serde_json::from_str::<Value>(&dollars(micros)).unwrap_or_default();
+    let prices = info.prices.map(|prices| {
+        let mut all = json!({
+            "input": price(prices.input), "output": price(prices.output),
+            "cache_read": price(prices.cache_read), "cache_write": price(prices.cache_write),
+        });
+        if let Some(long) = prices.long {
+            all["long"] = json!({
+                "above": long.above, "input": price(long.input), "output": price(long.output),
+                "cache_read": price(long.cache_read), "cache_write": price(long.cache_write),
+            });
+        }
+        all
+    });
+    let abilities = info
+        .abilities
+        .map(|can| json!({"tools": can.tools, "vision": can.vision, "reasoning": can.reasoning}));
+    json!({
+        "model": name, "configured": configured, "context_window": info.context, "max_output": info.output,
+        "dollars_per_million": prices, "abilities": abilities,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prices_are_shown_as_people_write_them() {
+        for (micros, text) in
+            [(0, "0"), (1_250_000, "1.25"), (10_000_000, "10"), (75_000, "0.075"), (1, "0.000001")]
+        {
+            assert_eq!(dollars(micros), text);
+        }
+    }
+}
