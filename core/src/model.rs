@@ -245,9 +245,32 @@ pub struct Preparation {
     /// prepared so for the first time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
+    /// The model for small things such as titles; the same one if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub small: Option<Box<SmallModel>>,
     /// Whether its credentials can be had anew if they are refused, such as a token that has run out.
     #[serde(default)]
     pub renewable: bool,
+}
+
+/// A model for small things.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SmallModel {
+    /// The model.
+    pub model: ModelRef,
+    /// What its tokens cost; none if that is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<Prices>,
+}
+
+impl Preparation {
+    /// The model that is asked for small things, and what its tokens cost.
+    pub fn small(&self) -> (&ModelRef, Option<&Prices>) {
+        match &self.small {
+            Some(small) => (&small.model, small.prices.as_ref()),
+            None => (&self.model, self.prices.as_deref()),
+        }
+    }
 }
 
 /// What a model's tokens cost, in micro-dollars a million tokens.

@@ -63,6 +63,15 @@ pub struct Terms {
     /// Whether a model is asked for a title if the session is new.
     #[serde(default)]
     pub title: bool,
+    /// The model that is asked for small things such as titles, as written; the run's own model if none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub small_model: Option<String>,
+    /// What stands in the place of the principles in the system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// What is added to the end of the system prompt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub append_system: Option<String>,
     /// How it meets a turn that is under way.
     #[serde(default)]
     pub delivery: Delivery,
@@ -70,6 +79,9 @@ pub struct Terms {
     pub max_steps: u32,
     /// The longest single wait that a provider may ask for, in milliseconds.
     pub max_wait: u64,
+    /// What its run may cost, sub-agents and failed attempts included, in micro-dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_cost: Option<u64>,
     /// Whether whoever submits it stays for more: a conversation that has become too long is then summed up as soon as
     /// the run is over, and not when the next prompt waits for that.
     #[serde(default)]
@@ -94,9 +106,13 @@ impl Terms {
             permission: PermissionMode::Headless,
             rules: Vec::new(),
             title: false,
+            small_model: None,
+            system: None,
+            append_system: None,
             delivery: Delivery::Auto,
             max_steps: MAX_STEPS,
             max_wait: MAX_WAIT_HEADLESS,
+            max_cost: None,
             stays: false,
         }
     }

@@ -21,6 +21,7 @@ use crate::session::{Asked, ClosedPrompt};
 use crate::time::Timestamp;
 
 /// What a client asks for.
+#[allow(clippy::large_enum_variant, reason = "a request lives for a moment, and few are made")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// To change something.
@@ -30,6 +31,7 @@ pub enum Request {
 }
 
 /// A request that the workspace's machine decides.
+#[allow(clippy::large_enum_variant, reason = "a request lives for a moment, and few are made")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Command {
     /// Run a prompt.
@@ -54,6 +56,18 @@ pub enum Command {
         session: SessionId,
         /// The title.
         title: String,
+    },
+    /// Make a session that goes on from what another one has come to.
+    Fork {
+        /// The other session.
+        from: SessionId,
+        /// The id of the new one, random.
+        session: SessionId,
+    },
+    /// Forget a session and its sub-agents. Refused while something is under way in it.
+    Delete {
+        /// The session.
+        session: SessionId,
     },
     /// Answer something that needs permission.
     Answer {
@@ -155,6 +169,11 @@ pub enum Query {
         /// The session.
         session: SessionId,
     },
+    /// The runs of all root sessions, the one that was accepted last first.
+    LatestRuns {
+        /// At most so many.
+        limit: u32,
+    },
     /// What waits for a person's permission in a session, what was asked first first.
     Asks {
         /// The session.
@@ -196,6 +215,13 @@ pub enum Reply {
     },
     /// The session is called so.
     Renamed,
+    /// The session was made.
+    Forked {
+        /// Its id.
+        session: SessionId,
+    },
+    /// The session is forgotten.
+    Deleted,
     /// Whether the answer was the first one, and so the one that counts.
     Answered {
         /// Whether it was.
@@ -400,6 +426,7 @@ impl<'de> Deserialize<'de> for EventId {
 }
 
 /// What a subscriber is told.
+#[allow(clippy::large_enum_variant, reason = "nearly every event is a record")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Event {
     /// A record, and its place in the log.

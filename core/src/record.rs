@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::content::{Block, ErrorInfo, Finish, ToolOutcome, Usage};
+use crate::content::{Block, ErrorInfo, Finish, Message, ToolOutcome, Usage};
 use crate::ids::{AttemptId, CallId, ClientId, MessageId, PromptId, RunId, SessionId, StepId, TurnId};
 use crate::model::{CallError, ModelRef, Preparation};
 use crate::prompt::Prompt;
@@ -28,6 +28,21 @@ pub enum Record {
         /// The call that opened it, for a sub-agent's session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         parent: Option<Parent>,
+    },
+    /// The session goes on from what another one had come to; from here on it stands alone.
+    SessionForked {
+        /// The other session.
+        from: SessionId,
+        /// Who gave it its title.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        titled_by: Option<TitleSource>,
+        /// What had been said there.
+        messages: Vec<Message>,
+        /// The turn that came last there.
+        turn: TurnId,
+        /// What was to be done there.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        todos: Vec<Todo>,
     },
     /// The session is called something else, or asking a model for that has cost something.
     TitleChanged {
@@ -564,11 +579,12 @@ impl Record {
             Record::PermissionAsked { .. } => 26,
             Record::PermissionWithdrawn { .. } => 27,
             Record::TitleChanged { .. } => 28,
+            Record::SessionForked { .. } => 29,
         }
     }
 }
 
-const KINDS: [&str; 29] = [
+const KINDS: [&str; 30] = [
     "SessionCreated",
     "PromptAccepted",
     "PromptQueued",
@@ -598,6 +614,7 @@ const KINDS: [&str; 29] = [
     "PermissionAsked",
     "PermissionWithdrawn",
     "TitleChanged",
+    "SessionForked",
 ];
 
 fn is_false(value: &bool) -> bool {

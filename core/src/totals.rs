@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::content::Usage;
+use crate::content::{ToolStatus, Usage};
 
 /// What a run used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +61,16 @@ impl Totals {
 }
 
 impl ToolCounts {
+    /// Counts a call that ended so.
+    pub fn count(&mut self, status: ToolStatus) {
+        match status {
+            ToolStatus::Ok => self.ok += 1,
+            ToolStatus::Error => self.failed += 1,
+            ToolStatus::Denied => self.denied += 1,
+            ToolStatus::Cancelled | ToolStatus::Interrupted | ToolStatus::NotReached => self.cancelled += 1,
+        }
+    }
+
     fn add(&mut self, later: &ToolCounts) {
         self.ok = self.ok.saturating_add(later.ok);
         self.failed = self.failed.saturating_add(later.failed);

@@ -138,7 +138,12 @@ impl Session<'_> {
         };
         let name = prompt.id.clone();
         let command = Command::Submit { session: SessionChoice::New { id: id() }, prompt };
-        self.happens(Input::Request { id: RequestId(u64::from(number)), command, taken: None })?;
+        self.happens(Input::Request {
+            id: RequestId(u64::from(number)),
+            command,
+            taken: None,
+            source: None,
+        })?;
         if number == 1 {
             self.happens(Input::SessionOpened {
                 session: id(),
@@ -153,6 +158,7 @@ impl Session<'_> {
             context_window: None,
             prices: None,
             notices: Vec::new(),
+            small: None,
             renewable: false,
         };
         let input = session::Input::Prepared { prompt: name, result: Box::new(Ok(found)) };

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hostler_core::tools::Rule;
 
@@ -11,6 +11,11 @@ use rustix::fs::{FlockOperation, flock};
 use tempfile::NamedTempFile;
 
 const FILE: &str = "rules.json";
+
+/// The file with the rules that are kept in that directory of state.
+pub fn file(dir: &Path) -> PathBuf {
+    dir.join(FILE)
+}
 
 /// The rules that are kept in that directory of state. Fails if the file is there and cannot be read or makes no sense.
 pub fn kept(dir: &Path) -> io::Result<Vec<Rule>> {

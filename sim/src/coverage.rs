@@ -302,6 +302,8 @@ fn kind_of_command(command: &Command) -> usize {
         Command::Answer { .. } => 25,
         // Names are given by nobody here: a title is data that no decision depends on.
         Command::Rename { .. } => 3,
+        // Nobody here makes a session from another one, or has one forgotten.
+        Command::Fork { .. } | Command::Delete { .. } => 3,
     }
 }
 
@@ -314,8 +316,8 @@ fn kind_of(input: &Input) -> usize {
         Input::SessionOpened { opened: Opened::Ready(None), .. } => 6,
         Input::SessionOpened { opened: Opened::Failed(_), .. } => 7,
         Input::Session { input, .. } => kind_of_outcome(input),
-        // Counted with the deadline that has passed.
-        Input::Tick => 18,
+        // Counted with the deadline that has passed; and nothing is forgotten here.
+        Input::Tick | Input::SessionDeleted { .. } => 18,
     }
 }
 
@@ -344,7 +346,10 @@ fn kind_of_outcome(input: &SessionInput) -> usize {
         SessionInput::ClearQueue { .. } => 3,
         SessionInput::Opened => 5,
         SessionInput::Answer { .. } => 25,
-        SessionInput::Rename { .. } | SessionInput::Title { .. } | SessionInput::Tick => 18,
+        SessionInput::Rename { .. }
+        | SessionInput::Fork { .. }
+        | SessionInput::Title { .. }
+        | SessionInput::Tick => 18,
     }
 }
 
@@ -355,10 +360,13 @@ fn session_of(input: &Input) -> Option<&SessionId> {
             Command::Cancel { session, .. }
             | Command::ClearQueue { session }
             | Command::Answer { session, .. }
-            | Command::Rename { session, .. } => session,
+            | Command::Rename { session, .. }
+            | Command::Fork { session, .. }
+            | Command::Delete { session } => session,
         }),
         Input::SessionHeld { session, .. }
         | Input::SessionOpened { session, .. }
+        | Input::SessionDeleted { session, .. }
         | Input::Session { session, .. } => Some(session),
         Input::Tick => None,
     }
@@ -375,7 +383,8 @@ mod tests {
         let (machine, mut coverage) = (Workspace::new(Settings::default()), Coverage::default());
         let all = coverage.missing().len();
         let command = Command::ClearQueue { session: SessionId::new("s") };
-        let input = Input::Request { id: hostler_core::ids::RequestId(1), command, taken: None };
+        let input =
+            Input::Request { id: hostler_core::ids::RequestId(1), command, taken: None, source: None };
         coverage.input(Timestamp::default(), &input, &machine, &BTreeSet::new());
         assert_eq!(coverage.count(Phase::Away as usize, 3), 1);
         assert_eq!(coverage.missing().len(), all - 1);

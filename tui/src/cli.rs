@@ -47,12 +47,12 @@ pub(crate) enum Command {
     /// Run one prompt to its end and print the answer.
     #[command(long_about = RUN)]
     Run(Box<RunArgs>),
-    /// List and show the sessions of this directory.
+    /// List, show, rename, fork, delete and export the sessions of this directory.
     Sessions {
         #[command(subcommand)]
         command: Sessions,
     },
-    /// Show how runs ended.
+    /// List runs and show how they ended.
     Runs {
         #[command(subcommand)]
         command: Runs,
@@ -63,7 +63,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Config,
     },
-    /// Print a JSON Schema.
+    /// Print the JSON Schema of the configuration or of what hostler prints.
     Schema {
         /// Of what.
         #[arg(value_enum)]
@@ -98,6 +98,17 @@ pub(crate) enum Command {
         /// Write the record to a new file with its texts hidden, so that it can be shown to others.
         #[arg(long, value_name = "OUT")]
         export: Option<PathBuf>,
+    },
+    /// Print what makes a shell complete hostler's command line.
+    Completions {
+        /// The shell.
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page of hostler or of one of its commands.
+    Man {
+        /// The command, such as "sessions list".
+        command: Vec<String>,
     },
 }
 
@@ -143,6 +154,8 @@ pub(crate) enum Config {
 pub(crate) enum SchemaOf {
     /// The configuration.
     Config,
+    /// A line of `hostler run --format jsonl`.
+    Run,
 }
 
 const TRUST: &str = "\
@@ -205,10 +218,56 @@ pub(crate) enum Sessions {
         #[arg(long)]
         json: bool,
     },
+    /// Give a session another title.
+    Rename {
+        /// The session's id or its beginning.
+        id: String,
+        /// The title; words are joined by spaces.
+        #[arg(required = true)]
+        title: Vec<String>,
+    },
+    /// Make a copy of a session, to go on from there and leave the session as it is.
+    Fork {
+        /// The session's id or its beginning.
+        id: String,
+        /// Print one JSON object.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Delete a session and its sub-agents, if nothing is under way in it. Flight records keep what processes were fed.
+    Delete {
+        /// The session's id or its beginning.
+        id: String,
+    },
+    /// Print a session as a document.
+    Export {
+        /// The session's id or its beginning.
+        id: String,
+        /// What kind of document.
+        #[arg(long, value_enum, default_value_t = Document::Markdown)]
+        format: Document,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Document {
+    /// For people.
+    Markdown,
+    /// All that is kept, as one JSON object.
+    Json,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Runs {
+    /// List the runs of this directory, the one that was accepted last first.
+    List {
+        /// Print JSON, one object a line.
+        #[arg(long)]
+        json: bool,
+        /// List at most so many.
+        #[arg(long, default_value_t = 50)]
+        limit: u32,
+    },
     /// Show one run: its prompt, and how it ended.
     Show {
         /// The run's id or its beginning.
@@ -223,7 +282,8 @@ const RUN: &str = "\
 Run one prompt to its end and print the answer.
 
 The answer goes to standard output and everything else to standard error. Reading, listing and searching inside the \
-current directory needs no permission; everything else is denied unless --yolo allows it, because nobody can be asked.
+current directory needs no permission; everything else is denied unless --allow or --yolo allows it, because nobody can be \
+asked. What was permitted for always in this directory holds as well.
 
 Exit codes: 0 the answer is complete; 1 something failed; 2 bad usage or unknown session or model; 3 no provider or \
 credentials refused; 4 a limit ended it; 5 every tool call was denied; 129, 130, 141, 143 ended by SIGHUP, SIGINT, a \
@@ -240,18 +300,48 @@ pub(crate) struct RunArgs {
     /// The model: PROVIDER/NAME such as openai/gpt-5 (`hostler models --all` lists them), rehearsal (a script, no network), or rehearsal:FILE (plays a scenario).
     #[arg(long, short, env = "HOSTLER_MODEL", hide_env = true)]
     pub(crate) model: Option<String>,
+    /// Attach a file: a text, a picture (PNG, JPEG, GIF, WebP) or a PDF; may be given more than once.
+    #[arg(long, short, value_name = "PATH")]
+    pub(crate) file: Vec<PathBuf>,
+    /// The model that gives a new session its title; without it the title is the beginning of the prompt.
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) small_model: Option<String>,
+    /// Put the text of this file in the place of hostler's own system prompt.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) system: Option<PathBuf>,
+    /// Add this to the end of the system prompt.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) append_system: Option<String>,
     /// Go on with the session whose id begins so.
     #[arg(long, short, value_name = "ID", conflicts_with = "continue_last")]
     pub(crate) session: Option<String>,
     /// Go on with the session that changed last.
     #[arg(long = "continue", short = 'C')]
     pub(crate) continue_last: bool,
-    /// Allow every tool call without asking.
-    #[arg(long, short)]
+    /// Go on in a copy of the session that --session or --continue names, and leave that as it is.
+    #[arg(long)]
+    pub(crate) fork: bool,
+    /// Keep nothing of the run: no session, no log, no flight record.
+    #[arg(long, conflicts_with_all = ["session", "continue_last"])]
+    pub(crate) ephemeral: bool,
+    /// Allow every tool call that no rule denies.
+    #[arg(long, short, conflicts_with = "plan")]
     pub(crate) yolo: bool,
+    /// Change nothing and execute nothing: the model is offered only tools that read.
+    #[arg(long)]
+    pub(crate) plan: bool,
+    /// Allow what the rule says, such as "bash(git log *)", "write(src/**)", "host(example.com)" or "edit"; may be given more than once.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) allow: Vec<String>,
+    /// Deny what the rule says, also with --yolo; may be given more than once.
+    #[arg(long, value_name = "RULE")]
+    pub(crate) deny: Vec<String>,
     /// What to print: the answer, one JSON object at the end, or a JSON object a line as it happens.
     #[arg(long, value_enum, default_value_t = FormatArg::Text)]
     pub(crate) format: FormatArg,
+    /// Also write the answer to this file, all of it or nothing.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
     /// Print text as it comes even if standard output is not a terminal.
     #[arg(long)]
     pub(crate) live: bool,
@@ -261,6 +351,9 @@ pub(crate) struct RunArgs {
     /// Stop after so many steps (answers of the model).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_steps: Option<u32>,
+    /// Stop once the run has cost so many dollars, such as 0.50; the model's prices must be known.
+    #[arg(long, value_name = "USD", value_parser = micro_dollars)]
+    pub(crate) max_cost: Option<u64>,
     /// Stop after that time, such as 90s, 10m or 1h.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) timeout: Option<u64>,
@@ -300,6 +393,21 @@ fn duration(text: &str) -> Result<u64, String> {
     millis.ok_or_else(|| format!("{text:?} is not a duration above zero; write one such as 90s or 10m"))
 }
 
+/// Reads an amount of dollars and gives it in millionths of one.
+fn micro_dollars(text: &str) -> Result<u64, String> {
+    let bad = || format!("{text:?} is not an amount of dollars above zero; write one such as 2 or 0.50");
+    let (whole, part) = text.split_once('.').unwrap_or((text, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !digits(part) || part.len() > 6 {
+        return Err(bad());
+    }
+    let millionths: Option<u64> = format!("{part:0<6}").parse().ok();
+    let dollars: Option<u64> = whole.parse().ok();
+    let all =
+        dollars.zip(millionths).and_then(|(dollars, part)| dollars.checked_mul(1_000_000)?.checked_add(part));
+    all.filter(|micro| *micro > 0).ok_or_else(bad)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -310,12 +418,41 @@ mod tests {
         Cli::command().debug_assert();
     }
 
+    /// The help of a command and of all below it.
+    fn help(command: &mut clap::Command, text: &mut String) {
+        let name = command.get_bin_name().unwrap_or("hostler").to_owned();
+        *text += &format!("==== {name}\n\n{}\n", command.render_long_help());
+        command.get_subcommands_mut().for_each(|below| help(below, text));
+    }
+
+    /// With HOSTLER_RENEW set, `cargo test -p hostler --lib help` writes the file anew.
     #[test]
-    fn durations_are_numbers_with_a_unit() {
+    #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    fn the_help_is_as_it_was_looked_at() {
+        let file = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/help.txt"));
+        let mut command = Cli::command().term_width(100);
+        command.build();
+        let mut text = String::new();
+        help(&mut command, &mut text);
+        if std::env::var_os("HOSTLER_RENEW").is_some() {
+            std::fs::write(file, &text).unwrap();
+        }
+        let seen = std::fs::read_to_string(file).unwrap();
+        assert!(text == seen, "the help has changed; look at it with HOSTLER_RENEW=1 and git diff");
+    }
+
+    #[test]
+    fn durations_and_amounts_are_numbers() {
         for (text, millis) in
             [("5", 5_000), ("90s", 90_000), ("10m", 600_000), ("1h", 3_600_000), ("20ms", 20)]
         {
             assert_eq!(duration(text), Ok(millis), "{text}");
+        }
+        for (text, micro) in [("2", 2_000_000), ("0.50", 500_000), ("1.000001", 1_000_001)] {
+            assert_eq!(micro_dollars(text), Ok(micro), "{text}");
+        }
+        for text in ["", "0", "0.0", ".5", "1.", "-1", "1e3", "0.0000001", "1,5", "99999999999999999999"] {
+            assert!(micro_dollars(text).is_err(), "{text}");
         }
         for text in ["", "s", "0", "-1s", "1.5s", "1 s", "1d", "99999999999999999999h"] {
             assert!(duration(text).is_err(), "{text}");

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use hostler_core::client::printable;
+use hostler_core::client::one_line;
 use hostler_core::protocol::{Refusal, RefusalKind};
 
 /// One sentence for the user, and the exit code.
@@ -30,7 +30,7 @@ impl Failure {
     pub(crate) fn report(&self) -> ExitCode {
         use std::io::Write;
         // With standard error gone there is nobody to tell.
-        let _ = writeln!(std::io::stderr(), "hostler: {}", printable(&self.message));
+        let _ = writeln!(std::io::stderr(), "hostler: {}", one_line(&self.message));
         ExitCode::from(self.code)
     }
 }

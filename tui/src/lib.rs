@@ -6,20 +6,26 @@
 mod cli;
 mod commands;
 mod failure;
+mod file_size;
 mod place;
 mod run;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
+use hostler_core::client::printable;
 
 use failure::Failure;
 
 /// The program, from its arguments to its exit code.
 pub fn main() -> ExitCode {
+    // Commands that tools run are ended at the limit of a file's size, as everywhere; hostler itself is told of it.
+    file_size::end_at_limit();
     if let Some(code) = hostler_shell::tools::supervise() {
         return code;
     }
+    file_size::fail_at_limit();
     let cli = match cli::Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
@@ -40,13 +46,22 @@ pub fn main() -> ExitCode {
         cli::Command::Replay { file, at: Some(number), .. } => commands::replay::at(&file, number),
         cli::Command::Replay { file, export: Some(to), .. } => commands::replay::export(&file, &to),
         cli::Command::Replay { file, .. } => commands::replay::replay(&file),
+        cli::Command::Completions { shell } => commands::completions::completions(shell),
+        cli::Command::Man { command } => commands::man::man(&command),
     };
     ended.unwrap_or_else(|failure| failure.report())
 }
 
 /// Help and version are no mistakes; anything else about the command line is.
 fn usage(error: &clap::Error) -> ExitCode {
+    let text = printable(&error.render().to_string());
     // A closed standard output or error leaves nobody to tell.
-    let _ = error.print();
-    if error.use_stderr() { ExitCode::from(Failure::USAGE) } else { ExitCode::SUCCESS }
+    if error.use_stderr() {
+        let _ = std::io::stderr().write_all(text.as_bytes());
+        return ExitCode::from(Failure::USAGE);
+    }
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Failure::from(error).report(),
+        Ok(()) | Err(_) => ExitCode::SUCCESS,
+    }
 }

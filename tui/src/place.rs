@@ -64,15 +64,17 @@ impl Place {
         config::load(&self.places(), |name| std::env::var(name).ok()).map_err(|error| error.to_string())
     }
 
-    /// Opens it, to be worked in as it is configured. Must be called inside a tokio runtime.
-    pub(crate) fn open(&self, clock: Clock, config: Arc<Config>) -> Result<InProcess, String> {
-        let store = Store::open(&self.dir).map_err(|error| error.to_string())?;
+    /// Opens it, to be worked in as it is configured; what happens is kept in its state or not at all. Must be called inside
+    /// a tokio runtime.
+    pub(crate) fn open(&self, clock: Clock, config: Arc<Config>, keeps: bool) -> Result<InProcess, String> {
+        let dir = keeps.then(|| self.dir.clone());
+        let store = dir.as_deref().map_or_else(Store::in_memory, Store::open);
+        let store = store.map_err(|error| error.to_string())?;
         // In a directory that was deleted every tool fails by itself, and the model can still answer.
         let tools = tools::Workspace::open(&self.root).unwrap_or_else(|_| tools::Workspace::gone(&self.root));
         let tools = tools.with_outputs(&self.dir);
         let settings = Settings::default();
         let models = Models::new(config, self.places().user, settings.connect);
-        let dir = self.dir.clone();
         driver::open(Setup { dir, store, tools, models, settings, clock })
             .map_err(|error| format!("The program cannot start ({error})."))
     }

@@ -7,6 +7,7 @@ use core::fmt::Write;
 use serde::Serialize;
 
 use super::rfc3339;
+use super::text::is_obeyed;
 use crate::content::{ToolStatus, Usage};
 use crate::ids::{CallId, MessageId, RunId, SessionId, StepId};
 use crate::protocol::{EventId, Holder};
@@ -31,7 +32,7 @@ struct Line<'a, T> {
 
 /// The same JSON without the characters beyond ASCII that a terminal obeys; JSON itself escapes the others.
 pub fn quiet_json(json: &str) -> String {
-    let obeyed = |char: char| ('\u{7f}'..='\u{9f}').contains(&char);
+    let obeyed = |char: char| !char.is_ascii_control() && is_obeyed(char) || char == '\u{7f}';
     if !json.contains(obeyed) {
         return json.into();
     }

@@ -9,9 +9,9 @@ mod text;
 
 pub use calendar::rfc3339;
 pub use exit::exit_code;
-pub use headless::{Effect, Format, Headless, Input, Options, Signal, Which};
+pub use headless::{Effect, Format, Gathered, Headless, Input, Options, Signal, Which};
 pub use lines::quiet_json;
-pub use text::printable;
+pub use text::{one_line, printable};
 
 #[cfg(test)]
 mod tests;

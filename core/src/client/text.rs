@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use serde::Deserialize;
 
@@ -10,17 +11,29 @@ use crate::content::{ToolOutcome, ToolStatus};
 /// How many characters of a tool's arguments are shown.
 const SHOWN_CHARS: usize = 100;
 
-/// The text without what a terminal would obey: control characters other than line breaks and tabs are shown as `\u{..}`.
+/// The text without what a terminal would obey: control characters other than line breaks and tabs, and what turns text
+/// around or breaks lines without being one of them, are shown as `\u{..}`.
 pub fn printable(text: &str) -> String {
     let mut clean = String::with_capacity(text.len());
     for char in text.chars() {
-        if char.is_control() && char != '\n' && char != '\t' {
-            clean.extend(char.escape_default());
+        if is_obeyed(char) && char != '\n' && char != '\t' {
+            clean.extend(char.escape_unicode());
         } else {
             clean.push(char);
         }
     }
     clean
+}
+
+/// The text in one line, fit for a terminal.
+pub fn one_line(text: &str) -> String {
+    printable(&text.split_whitespace().collect::<Vec<_>>().join(" "))
+}
+
+/// Whether a terminal does something else with a character than to show it.
+pub(super) fn is_obeyed(char: char) -> bool {
+    char.is_control()
+        || matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// A tool call in one line, by what matters most of its arguments.
@@ -64,7 +77,10 @@ mod tests {
 
     #[test]
     fn nothing_that_a_terminal_obeys_gets_through() {
-        assert_eq!(printable("a\u{1b}[2Jb\r\n\tc\u{9b}"), "a\\u{1b}[2Jb\\r\n\tc\\u{9b}");
+        assert_eq!(printable("a\u{1b}[2Jb\r\n\tc\u{9b}"), "a\\u{1b}[2Jb\\u{d}\n\tc\\u{9b}");
+        assert_eq!(printable("a\u{202e}b\u{2028}c\u{2066}d"), "a\\u{202e}b\\u{2028}c\\u{2066}d");
+        assert_eq!(printable("naïve – 漢字 👩‍💻"), "naïve – 漢字 👩‍💻");
+        assert_eq!(one_line(" a\n\tb\u{2028}c\u{1b} "), "a b c\\u{1b}");
     }
 
     #[test]

@@ -149,8 +149,10 @@ impl Redaction {
 fn opened(input: &Input) -> Option<&Durable> {
     match input {
         Input::SessionOpened { opened: Opened::Ready(Some(durable)), .. } => Some(durable),
+        Input::Request { source: Some(durable), .. } => Some(durable),
         Input::SessionOpened { .. }
-        | Input::Request { .. }
+        | Input::Request { source: None, .. }
+        | Input::SessionDeleted { .. }
         | Input::SessionHeld { .. }
         | Input::Session { .. }
         | Input::Tick => None,

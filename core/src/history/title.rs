@@ -19,7 +19,7 @@ pub fn title_request(preparation: &Preparation, prompt: &str) -> ModelRequest {
     let shown: String = prompt.chars().take(SHOWN).collect();
     let text = format!("<request>\n{}\n</request>", shown.trim());
     ModelRequest {
-        model: preparation.model.clone(),
+        model: preparation.small().0.clone(),
         system: SYSTEM.to_string(),
         tools: Vec::new(),
         items: alloc::vec![Item::User { text, media: Vec::new() }],

@@ -41,6 +41,10 @@ impl Flights {
             }
             Effect::Session(owned) => self.start_for_session(owned),
             Effect::CloseSession { session } => self.nothing_is_left(session),
+            Effect::DeleteSession { session } => {
+                let (session, error) = (session.clone(), None);
+                self.own_words.push_back(Input::SessionDeleted { session, error });
+            }
             Effect::Reply { .. } | Effect::Notify(_) => {}
         }
     }
@@ -99,7 +103,10 @@ impl Flights {
         match input {
             Input::SessionOpened { session, .. } => drop(self.opens.remove(session)),
             Input::Session { session, input } => self.ended_for_session(session.clone(), input),
-            Input::Request { .. } | Input::SessionHeld { .. } | Input::Tick => {}
+            Input::Request { .. }
+            | Input::SessionDeleted { .. }
+            | Input::SessionHeld { .. }
+            | Input::Tick => {}
         }
     }
 
@@ -122,6 +129,7 @@ impl Flights {
             | Said::ClearQueue { .. }
             | Said::Answer { .. }
             | Said::Rename { .. }
+            | Said::Fork { .. }
             | Said::Title { .. }
             | Said::ToolOutput { .. }
             | Said::Tick => {}

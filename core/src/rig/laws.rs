@@ -113,6 +113,11 @@ impl Laws {
         }
     }
 
+    /// A session and its sub-agents are forgotten.
+    pub(crate) fn forget(&mut self, root: &SessionId) {
+        self.sessions.retain(|session, _| session.root() != *root);
+    }
+
     /// Every accepted prompt has its end.
     pub(crate) fn all_ended(&self) {
         for (session, shadow) in &self.sessions {

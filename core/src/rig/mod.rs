@@ -156,6 +156,10 @@ impl Rig {
                     self.ask(&owned.session, *attempt);
                 }
             }
+            Effect::DeleteSession { session } => {
+                self.log.retain(|entry| entry.session.root() != *session);
+                self.laws.forget(session);
+            }
             Effect::OpenSession { .. } | Effect::CancelOpen { .. } | Effect::CloseSession { .. } => {}
         }
     }
@@ -225,7 +229,11 @@ impl Rig {
     pub(crate) fn request(&mut self, command: Command) -> (RequestId, Input) {
         self.requests += 1;
         let id = RequestId(self.requests);
-        (id, Input::Request { id, command, taken: None })
+        let source = match &command {
+            Command::Fork { from, .. } => self.folded(from).map(Box::new),
+            _ => None,
+        };
+        (id, Input::Request { id, command, taken: None, source })
     }
 
     /// What a session's log amounts to, folded as it went.

@@ -63,6 +63,7 @@ pub(crate) fn preparation() -> Preparation {
         context_window: None,
         prices: None,
         notices: Vec::new(),
+        small: None,
         renewable: false,
     }
 }
@@ -129,6 +130,7 @@ pub(crate) fn ask(effect: &Effect) -> String {
         Effect::OpenSession { session } => format!("open {session}"),
         Effect::CancelOpen { session } => format!("stop opening {session}"),
         Effect::CloseSession { session } => format!("close {session}"),
+        Effect::DeleteSession { session } => format!("delete {session}"),
         Effect::Notify(_) => "notify".into(),
         Effect::Reply { to, .. } => format!("reply {}", to.0),
         Effect::Session(owned) => match &owned.effect {

@@ -116,7 +116,11 @@ impl Session {
             client: open.prompt.client.clone(),
             text: task.prompt,
             attachments: alloc::vec![],
-            terms: Terms { delivery: Delivery::OwnTurn, ..open.prompt.terms.clone() },
+            terms: Terms {
+                delivery: Delivery::OwnTurn,
+                max_cost: self.cost_left(),
+                ..open.prompt.terms.clone()
+            },
         };
         out.crossings.push(Crossing::Open(Box::new(Task { parent, prompt, preparation })));
     }

@@ -142,6 +142,7 @@ impl Session {
             return self.fail_attempt(now, error, Some(0), out);
         }
         let (attempt, before) = (call.attempt.attempt, call.renewed.unwrap_or_default());
+        let usage = call.assembly.usage;
         let max_wait = self.terms().map_or(MAX_WAIT_HEADLESS, |terms| terms.max_wait);
         // What was refused as too long was no failure of the provider.
         let refused = match self.durable.turn.as_ref().map(|turn| turn.purpose) {
@@ -150,7 +151,13 @@ impl Session {
         };
         let attempt = attempt.saturating_sub(refused).saturating_sub(before);
         match retry::decide(&error, attempt.max(1), max_wait, &self.settings) {
-            retry::Verdict::Retry(wait) => self.fail_attempt(now, error, Some(wait), out),
+            retry::Verdict::Retry(wait) => {
+                let over = self.over_cost(self.cost(&usage));
+                self.fail_attempt(now, error, over.is_none().then_some(wait), out);
+                if let Some(outcome) = over {
+                    self.finish_turn(now, outcome, out);
+                }
+            }
             retry::Verdict::End(outcome) => {
                 self.fail_attempt(now, error, None, out);
                 self.finish_turn(now, outcome, out);

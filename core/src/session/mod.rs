@@ -5,17 +5,19 @@
 //! there, so after a crash the durable half is all there is to go on from.
 //!
 //! What is decided where: acceptance and order of prompts in `entry`, cancels in `cancel`, turns and steps in `turn`,
-//! a model's answer in `answer` (put together in `stream`, retried by `retry`), tool calls in `calls` (and how long they are
-//! waited for in `overtime`), sub-agents in `agents`, permission in `asks`, what it is called in `title`, and what a
-//! broken-off turn leaves behind in `settle`.
+//! a model's answer in `answer` (put together in `stream`, retried by `retry`), what a run may cost in `cost`, tool calls
+//! in `calls` (and how long they are waited for in `overtime`), sub-agents in `agents`, permission in `asks`, what it is
+//! called in `title`, what it takes over in `fork`, and what a broken-off turn leaves behind in `settle`.
 
 mod agents;
 mod answer;
 mod asks;
 mod calls;
 mod cancel;
+mod cost;
 mod durable;
 mod entry;
+mod fork;
 mod live;
 mod overtime;
 mod repetition;
@@ -48,6 +50,7 @@ pub(crate) use agents::{Crossing, Report, Task};
 pub use durable::{
     Asked, ClosedPrompt, Durable, FOLD_VERSION, Length, OpenPrompt, Phase, Purpose, Turn, snapshot_is_due,
 };
+pub use fork::Seed;
 pub use live::Live;
 pub use repetition::Trail;
 pub(crate) use repetition::footprint;
@@ -96,6 +99,13 @@ pub enum Input {
         to: RequestId,
         /// The title.
         title: String,
+    },
+    /// It is new and goes on from what another one has come to.
+    Fork {
+        /// Whom to answer.
+        to: RequestId,
+        /// What it takes over.
+        seed: Box<Seed>,
     },
     /// The model that was asked for a title said something.
     Title {
@@ -305,6 +315,7 @@ impl Session {
             Input::Cancel { to, scope, reason } => self.cancel(now, to, scope, reason, out),
             Input::ClearQueue { to } => self.clear_queue(now, to, out),
             Input::Rename { to, title } => self.rename(now, to, &title, out),
+            Input::Fork { to, seed } => self.fork(now, to, *seed, out),
             Input::Title { event } => self.title_said(now, event, out),
             Input::Answer { to, ask, answer, client } => self.answer(now, to, &ask, answer, &client, out),
             Input::Prepared { prompt, result } => self.prepared(now, &prompt, *result, out),

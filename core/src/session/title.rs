@@ -45,7 +45,7 @@ impl Session {
             && self.durable.last_turn.0 == 1
             && self.durable.titled_by.is_none();
         let Some(preparation) = self.durable.preparation.as_ref().filter(|_| wanted) else { return };
-        out.effects.push(Effect::MakeTitle { model: preparation.model.clone() });
+        out.effects.push(Effect::MakeTitle { model: preparation.small().0.clone() });
         let until = now.plus(self.settings.title);
         self.live.title = Some(Titling { until, text: String::new(), usage: Usage::default() });
     }
@@ -90,7 +90,7 @@ impl Session {
         }
         let title = title.unwrap_or_else(|| self.durable.title.clone());
         let by = self.durable.titled_by.unwrap_or(TitleSource::Model);
-        let prices = self.durable.preparation.as_ref().and_then(|preparation| preparation.prices.as_deref());
+        let prices = self.durable.preparation.as_ref().and_then(|preparation| preparation.small().1);
         let cost = prices.map(|prices| prices.cost(&usage));
         self.record(now, Record::TitleChanged { title, by, usage, cost }, out);
     }

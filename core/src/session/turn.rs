@@ -6,13 +6,14 @@ use alloc::vec::Vec;
 use super::durable::prompt_bytes;
 use super::live::{Call, CallState};
 use super::stream::Assembly;
-use super::{Decisions, Effect, Phase, Purpose, Session, settle};
-use crate::content::{Finish, Usage};
+use super::{Decisions, Effect, Phase, Purpose, Session, cost, settle};
+use crate::content::Finish;
 use crate::ids::{AttemptId, MessageId, PromptId, StepId, TurnId};
 use crate::model::{ModelRef, Preparation, PrepareError};
 use crate::prompt::{Prompt, Terms};
 use crate::record::{Reason, Record, RunFinished, Totals, TurnOutcome};
 use crate::time::Timestamp;
+use crate::tools;
 
 impl Session {
     /// Begins a turn with that prompt. If its run could not be prepared, the turn fails at once. Whoever calls this
@@ -24,7 +25,7 @@ impl Session {
         prepared: Result<Preparation, PrepareError>,
         out: &mut Decisions,
     ) {
-        let failed = match prepared {
+        let failed = match self.fitting(prompt, prepared) {
             Ok(preparation) => {
                 if self.durable.preparation.as_ref() != Some(&preparation) {
                     self.record(now, Record::Prepared { preparation }, out);
@@ -41,6 +42,21 @@ impl Session {
             }
             Some(error) => self.close_turn(now, TurnOutcome::Failed(error), out),
         }
+    }
+
+    /// What was prepared, as far as it fits the prompt's terms.
+    fn fitting(
+        &self,
+        prompt: &PromptId,
+        prepared: Result<Preparation, PrepareError>,
+    ) -> Result<Preparation, PrepareError> {
+        let mut preparation = prepared?;
+        if let Some((_, open)) = self.durable.find_open(prompt) {
+            let terms = &open.prompt.terms;
+            cost::check(terms, &preparation)?;
+            preparation.tools.retain(|tool| tools::is_offered(&tool.name, terms.permission));
+        }
+        Ok(preparation)
     }
 
     /// Records that a turn began and that its prompt became a message.
@@ -72,6 +88,9 @@ impl Session {
                 "The run has had {most} steps, as many as it may have; ask it to continue, or allow more."
             );
             return self.close_turn(now, TurnOutcome::Limited(Reason::MaxSteps, text), out);
+        }
+        if let Some(outcome) = self.over_cost(None) {
+            return self.close_turn(now, outcome, out);
         }
         // What would join waits until what stands before it has been summed up.
         if self.is_crowded(self.joining_bytes()) && self.can_sum_up() {
@@ -172,12 +191,6 @@ impl Session {
         let context = if known { usage.context() } else { self.tokens(0) };
         let cost = self.cost(&usage);
         self.record(now, Record::StepFinished { step, usage, cost, context, estimated: !known }, out);
-    }
-
-    /// What that costs, if the price is known.
-    pub(super) fn cost(&self, usage: &Usage) -> Option<u64> {
-        let prices = self.durable.preparation.as_ref()?.prices.as_ref()?;
-        Some(prices.cost(usage))
     }
 
     /// How the turn ends after that step; none if it goes on.

@@ -4,6 +4,7 @@
 //! lock first, and what is asked for in the meantime waits, not yet accepted. What happens inside a session is decided
 //! in `session`; this machine passes inputs and effects between it and the shell.
 
+mod errands;
 mod family;
 mod opening;
 
@@ -22,7 +23,7 @@ use crate::protocol::{Command, Holder, Notice, Refusal, RefusalKind, Reply, Sess
 use crate::session::{self, Decisions, Durable, Owned, Session, Settings, push_effect};
 use crate::time::{Deadline, Timestamp, earliest};
 
-use opening::Opening;
+use opening::{Errand, Opening};
 
 /// The state of one directory, and its decisions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,6 +39,8 @@ enum Slot {
     Opening(Opening),
     /// It is open.
     Open(Box<Session>),
+    /// It is being forgotten, for those who want that.
+    Deleting(Vec<RequestId>),
 }
 
 /// What can happen to a workspace.
@@ -52,6 +55,16 @@ pub enum Input {
         /// The prompt whose run has the run id that is asked for, if the log has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         taken: Option<RunOwner>,
+        /// What the log of the session that is to be forked amounts to, if there is one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        source: Option<Box<Durable>>,
+    },
+    /// Forgetting a session has ended.
+    SessionDeleted {
+        /// The session.
+        session: SessionId,
+        /// Why it could not be forgotten.
+        error: Option<String>,
     },
     /// Another process has a session's lock; it is being waited for.
     SessionHeld {
@@ -117,6 +130,11 @@ pub enum Effect {
         /// The session.
         session: SessionId,
     },
+    /// Delete a session, whose lock is ours, and its sub-agents from the log.
+    DeleteSession {
+        /// The session.
+        session: SessionId,
+    },
     /// What a session asks for.
     Session(Owned),
     /// Answer a request at the door.
@@ -136,7 +154,10 @@ impl crate::machine::Effect for Effect {
             Effect::OpenSession { session } => Some(EffectId::Open(session.clone())),
             Effect::Session(owned) => owned.effect.id(&owned.session),
             Effect::Reply { to, .. } => Some(EffectId::Reply(*to)),
-            Effect::CancelOpen { .. } | Effect::CloseSession { .. } | Effect::Notify(_) => None,
+            Effect::CancelOpen { .. }
+            | Effect::CloseSession { .. }
+            | Effect::DeleteSession { .. }
+            | Effect::Notify(_) => None,
         }
     }
 }
@@ -147,7 +168,10 @@ impl Machine for Workspace {
 
     fn handle(&mut self, now: Timestamp, input: Input, out: &mut Effects<Effect>) {
         match input {
-            Input::Request { id, command, taken } => self.request(now, id, command, taken, out),
+            Input::Request { id, command, taken, source } => {
+                self.request(now, id, command, (taken, source), out);
+            }
+            Input::SessionDeleted { session, error } => self.deleted(session, error, out),
             Input::SessionHeld { session, holder } => self.held(&session, &holder, out),
             Input::SessionOpened { session, opened, children } => {
                 self.opened(now, session, opened, children, out);
@@ -216,14 +240,14 @@ impl Workspace {
     fn open(&self, session: &SessionId) -> Option<&Session> {
         match self.sessions.get(session)? {
             Slot::Open(session) => Some(session),
-            Slot::Opening(_) => None,
+            Slot::Opening(_) | Slot::Deleting(_) => None,
         }
     }
 
     fn open_sessions(&self) -> impl Iterator<Item = &Session> {
         self.sessions.values().filter_map(|slot| match slot {
             Slot::Open(session) => Some(&**session),
-            Slot::Opening(_) => None,
+            Slot::Opening(_) | Slot::Deleting(_) => None,
         })
     }
 
@@ -243,7 +267,7 @@ impl Workspace {
         now: Timestamp,
         id: RequestId,
         command: Command,
-        taken: Option<RunOwner>,
+        (taken, source): (Option<RunOwner>, Option<Box<Durable>>),
         out: &mut Effects<Effect>,
     ) {
         match command {
@@ -260,19 +284,25 @@ impl Workspace {
                 Some(Slot::Open(_)) => {
                     self.feed(now, &session, session::Input::Cancel { to: id, scope, reason }, out);
                 }
-                None => out.push(reply(id, Reply::Cancelled { runs: alloc::vec![] })),
+                Some(Slot::Deleting(_)) | None => {
+                    out.push(reply(id, Reply::Cancelled { runs: alloc::vec![] }));
+                }
             },
             Command::Rename { session, title } => self.rename(now, id, session, title, out),
+            Command::Fork { from, session } => self.fork(id, &from, session, source, out),
+            Command::Delete { session } => self.delete(id, session, out),
             Command::Answer { session, ask, answer, client } => match self.sessions.get(&session) {
                 Some(Slot::Open(_)) => {
                     let input = session::Input::Answer { to: id, ask, answer, client };
                     self.feed(now, &session, input, out);
                 }
-                Some(Slot::Opening(_)) | None => out.push(reply(id, Reply::Answered { resolved: false })),
+                Some(Slot::Opening(_) | Slot::Deleting(_)) | None => {
+                    out.push(reply(id, Reply::Answered { resolved: false }));
+                }
             },
             Command::ClearQueue { session } => match self.sessions.get(&session) {
                 Some(Slot::Open(_)) => self.feed(now, &session, session::Input::ClearQueue { to: id }, out),
-                Some(Slot::Opening(_)) | None => {
+                Some(Slot::Opening(_) | Slot::Deleting(_)) | None => {
                     out.push(reply(id, Reply::Cleared { prompts: alloc::vec![] }));
                 }
             },
@@ -292,7 +322,7 @@ impl Workspace {
         let elsewhere = |session: &Session| session.durable().id != *choice.id() && session.has_run(run);
         let waiting = |(session, slot): (&SessionId, &Slot)| match slot {
             Slot::Opening(opening) => opening.has_run(run, (session == choice.id()).then_some(&prompt.id)),
-            Slot::Open(_) => false,
+            Slot::Open(_) | Slot::Deleting(_) => false,
         };
         let conflict = logged || self.open_sessions().any(elsewhere) || self.sessions.iter().any(waiting);
         conflict.then(|| alloc::format!("There is a run {run} already; use a new run id."))
@@ -314,6 +344,7 @@ impl Workspace {
         match self.sessions.get_mut(&session) {
             Some(Slot::Open(_)) => self.feed(now, &session, session::Input::Submit { to, prompt }, out),
             Some(Slot::Opening(opening)) => opening.add(to, choice, prompt, out),
+            Some(Slot::Deleting(_)) => refuse(to, RefusalKind::Conflict, BEING_DELETED, out),
             None => {
                 let mut opening = Opening::default();
                 opening.add(to, choice, prompt, out);
@@ -334,12 +365,8 @@ impl Workspace {
     ) {
         match self.sessions.get_mut(&session) {
             Some(Slot::Open(_)) => self.feed(now, &session, session::Input::Rename { to, title }, out),
-            Some(Slot::Opening(opening)) => opening.add_rename(to, title, out),
-            None => {
-                let mut opening = Opening::default();
-                opening.add_rename(to, title, out);
-                self.sessions.insert(session.clone(), Slot::Opening(opening));
-                out.push(Effect::OpenSession { session });
+            Some(Slot::Opening(_)) | Some(Slot::Deleting(_)) | None => {
+                self.errand(to, session, Errand::Rename(title), out);
             }
         }
     }
@@ -381,8 +408,8 @@ impl Workspace {
         let slot = self.sessions.remove(session)?;
         match slot {
             Slot::Opening(opening) => Some(opening),
-            open @ Slot::Open(_) => {
-                self.sessions.insert(session.clone(), open);
+            other @ (Slot::Open(_) | Slot::Deleting(_)) => {
+                self.sessions.insert(session.clone(), other);
                 None
             }
         }
@@ -404,14 +431,29 @@ impl Workspace {
         mut exists: bool,
         out: &mut Effects<Effect>,
     ) {
-        let (waiting, renames) = opening.into_parts();
-        for (to, title) in renames {
-            if exists {
-                let input = session::Input::Rename { to, title };
-                self.with(session, |open, decisions| open.decide(now, input, decisions), now, out);
-            } else {
-                refuse(to, RefusalKind::NotFound, no_session(session), out);
-            }
+        let (waiting, errands) = opening.into_parts();
+        let mut delete = Vec::new();
+        for (to, errand) in errands {
+            let input = match errand {
+                Errand::Rename(title) if exists => session::Input::Rename { to, title },
+                Errand::Fork(seed) if !exists => {
+                    exists = true;
+                    session::Input::Fork { to, seed }
+                }
+                Errand::Fork(_) => {
+                    refuse(to, RefusalKind::Conflict, already(session), out);
+                    continue;
+                }
+                Errand::Delete if exists => {
+                    delete.push(to);
+                    continue;
+                }
+                Errand::Rename(_) | Errand::Delete => {
+                    refuse(to, RefusalKind::NotFound, no_session(session), out);
+                    continue;
+                }
+            };
+            self.with(session, |open, decisions| open.decide(now, input, decisions), now, out);
         }
         for waiting in waiting {
             if !exists && matches!(waiting.choice, SessionChoice::Existing { .. }) {
@@ -421,6 +463,7 @@ impl Workspace {
             exists = true;
             self.submit_to(now, session, waiting.to, waiting.prompt, out);
         }
+        self.delete_idle(session, delete, out);
         self.let_go(session, out);
     }
 
@@ -517,6 +560,12 @@ fn pass_on(session: &SessionId, decisions: Decisions, out: &mut Effects<Effect>)
             }
         }
     }
+}
+
+const BEING_DELETED: &str = "The session is being deleted; begin a new one.";
+
+fn already(session: &SessionId) -> String {
+    alloc::format!("There is a session {session} already; use another id.")
 }
 
 fn no_session(session: &SessionId) -> String {

@@ -12,15 +12,27 @@ use crate::machine::Effects;
 use crate::prompt::Prompt;
 use crate::protocol::{Holder, Notice, RefusalKind, Reply, SessionChoice};
 use crate::record::CancelScope;
+use crate::session::Seed;
 
 /// What waits for a session's lock.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Opening {
     waiting: Vec<Waiting>,
-    /// Who wants the session to be called what.
+    /// Who wants what done that is no prompt.
     #[serde(default)]
-    renames: Vec<(RequestId, String)>,
+    errands: Vec<(RequestId, Errand)>,
     holder: Option<Holder>,
+}
+
+/// Something that is done with a session as soon as it is open.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Errand {
+    /// It is called so.
+    Rename(String),
+    /// It is made from another one.
+    Fork(Box<Seed>),
+    /// It is forgotten.
+    Delete,
 }
 
 /// A prompt that is not yet accepted.
@@ -45,11 +57,11 @@ impl Opening {
         self.waiting.push(Waiting { to, choice, prompt });
     }
 
-    /// A title waits for the session's lock, but not for another process to give it back.
-    pub(super) fn add_rename(&mut self, to: RequestId, title: String, out: &mut Effects<Effect>) {
+    /// An errand waits for the session's lock, but not for another process to give it back.
+    pub(super) fn add_errand(&mut self, to: RequestId, errand: Errand, out: &mut Effects<Effect>) {
         match &self.holder {
             Some(holder) => refuse(to, RefusalKind::Conflict, taken(holder), out),
-            None => self.renames.push((to, title)),
+            None => self.errands.push((to, errand)),
         }
     }
 
@@ -58,7 +70,7 @@ impl Opening {
         for waiting in &self.waiting {
             out.push(busy(session, &waiting.prompt, holder));
         }
-        for (to, _) in self.renames.drain(..) {
+        for (to, _) in self.errands.drain(..) {
             refuse(to, RefusalKind::Conflict, taken(holder), out);
         }
         self.holder = Some(holder.clone());
@@ -90,22 +102,22 @@ impl Opening {
         for waiting in self.waiting {
             refuse(waiting.to, kind, why, out);
         }
-        for (to, _) in self.renames {
+        for (to, _) in self.errands {
             refuse(to, kind, why, out);
         }
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.waiting.is_empty() && self.renames.is_empty()
+        self.waiting.is_empty() && self.errands.is_empty()
     }
 
-    pub(super) fn into_parts(self) -> (Vec<Waiting>, Vec<(RequestId, String)>) {
-        (self.waiting, self.renames)
+    pub(super) fn into_parts(self) -> (Vec<Waiting>, Vec<(RequestId, Errand)>) {
+        (self.waiting, self.errands)
     }
 }
 
 fn taken(holder: &Holder) -> String {
-    alloc::format!("Process {} is at work in the session; rename it when that is done.", holder.pid)
+    alloc::format!("Process {} is at work in the session; try again when that is done.", holder.pid)
 }
 
 fn busy(session: &SessionId, prompt: &Prompt, holder: &Holder) -> Effect {

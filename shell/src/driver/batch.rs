@@ -3,8 +3,8 @@
 use hostler_core::ids::RequestId;
 use hostler_core::machine::Machine;
 use hostler_core::model::ModelEvent;
-use hostler_core::protocol::{Reply, Request};
-use hostler_core::session;
+use hostler_core::protocol::{Command, Refusal, RefusalKind, Reply, Request};
+use hostler_core::session::{self, Durable};
 use hostler_core::workspace::Input;
 use tokio::sync::{mpsc, oneshot};
 
@@ -63,21 +63,36 @@ impl Driver {
                 // Whoever asked may have gone in the meantime.
                 let _ = reply.send(self.query(&query));
             }
-            Message::Request { request: Request::Command(command), reply } => match self.refusal() {
-                Some(refusal) => drop(reply.send(Reply::Refused(refusal))),
-                None => {
-                    self.requests += 1;
-                    let id = RequestId(self.requests);
-                    self.replies.insert(id, reply);
-                    let taken = self.taken(&command);
-                    batch.inputs.push(Input::Request { id, command, taken });
+            Message::Request { request: Request::Command(command), reply } => {
+                match self.source_of(&command) {
+                    Err(refusal) => drop(reply.send(Reply::Refused(refusal))),
+                    Ok(source) => {
+                        self.requests += 1;
+                        let id = RequestId(self.requests);
+                        self.replies.insert(id, reply);
+                        let taken = self.taken(&command);
+                        batch.inputs.push(Input::Request { id, command, taken, source });
+                    }
                 }
-            },
+            }
             Message::Subscribe { from, reply } => {
                 let page = self.publisher.subscribe(from, &self.setup.store);
                 let _ = reply.send(page);
             }
             Message::Close(done) => batch.close = Some(done),
+        }
+    }
+}
+
+impl Driver {
+    /// What a command needs from the log, or why it cannot be decided.
+    fn source_of(&mut self, command: &Command) -> Result<Option<Box<Durable>>, Refusal> {
+        match self.refusal() {
+            Some(refusal) => Err(refusal),
+            None => {
+                let source = self.source(command);
+                source.map_err(|error| Refusal::new(RefusalKind::Storage, error.to_string()))
+            }
         }
     }
 }
@@ -132,6 +147,7 @@ fn size(input: &Input) -> usize {
         | session::Input::ClearQueue { .. }
         | session::Input::Answer { .. }
         | session::Input::Rename { .. }
+        | session::Input::Fork { .. }
         | session::Input::Title { .. }
         | session::Input::Prepared { .. }
         | session::Input::Inspected { .. }

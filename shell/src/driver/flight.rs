@@ -24,7 +24,8 @@ const KEPT_BYTES: u64 = 128 << 20;
 /// The flight record of one driver.
 #[derive(Debug)]
 pub(super) struct Flight {
-    dir: PathBuf,
+    /// Where it is written; none if nothing is to be kept.
+    dir: Option<PathBuf>,
     /// What the next file begins with, until something happens that it can be about.
     header: Option<Box<Header>>,
     file: Option<File>,
@@ -34,17 +35,18 @@ pub(super) struct Flight {
 
 impl Flight {
     /// Begins a record with the machine as it is. Nothing is written before the first batch.
-    pub(super) fn begin(dir: &Path, now: Timestamp, machine: &Workspace) -> Self {
+    pub(super) fn begin(dir: Option<&Path>, now: Timestamp, machine: &Workspace) -> Self {
         let header = Some(Box::new(header(now, machine)));
-        Self { dir: dir.join("flight"), header, file: None, bytes: 0, batches: 0 }
+        Self { dir: dir.map(|dir| dir.join("flight")), header, file: None, bytes: 0, batches: 0 }
     }
 
     fn start_file(&mut self, header: &Header) {
+        let Some(dir) = &self.dir else { return };
         // What cannot be made is noticed when the file is.
-        let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.dir);
-        prune(&self.dir);
+        let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
+        prune(dir);
         let name = format!("{}-{}-{}.jsonl", header.at.as_millis(), std::process::id(), self.batches);
-        let path = self.dir.join(name);
+        let path = dir.join(name);
         self.file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(path).ok();
         self.line(header);
         self.bytes = 0;

@@ -256,6 +256,7 @@ impl Jobs {
             | SessionInput::Title { .. }
             | SessionInput::Answer { .. }
             | SessionInput::Rename { .. }
+            | SessionInput::Fork { .. }
             | SessionInput::Opened
             | SessionInput::Submit { .. }
             | SessionInput::Cancel { .. }

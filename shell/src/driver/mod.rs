@@ -73,8 +73,8 @@ pub(crate) enum Message {
 /// What a workspace is opened with.
 #[derive(Debug)]
 pub struct Setup {
-    /// Where its state lies.
-    pub dir: PathBuf,
+    /// Where its state lies; none if nothing is to be kept.
+    pub dir: Option<PathBuf>,
     /// Its log.
     pub store: Store,
     /// Where tools work.
@@ -126,7 +126,7 @@ async fn live(driver: Driver) {
 fn new(setup: Setup) -> (InProcess, Driver) {
     let (sender, inbox) = mpsc::channel(INBOX);
     let machine = Workspace::new(setup.settings.clone());
-    let flight = Flight::begin(&setup.dir, setup.clock.now(), &machine);
+    let flight = Flight::begin(setup.dir.as_deref(), setup.clock.now(), &machine);
     let driver = Driver {
         machine,
         publisher: Publisher::new(setup.store.log()),
@@ -195,6 +195,10 @@ impl Driver {
             Effect::OpenSession { session } => self.open_session(session),
             Effect::CancelOpen { session } => self.jobs.forget_open(&session),
             Effect::CloseSession { session } => drop(self.locks.remove(&session)),
+            Effect::DeleteSession { session } => {
+                let error = self.setup.store.delete(&session).err().map(|error| error.to_string());
+                self.pending.push_back(Input::SessionDeleted { session, error });
+            }
             Effect::Session(owned) => self.start_for_session(owned),
             Effect::Reply { to, reply } => self.reply(to, *reply),
             Effect::Notify(notice) => self.publisher.notice(notice),
@@ -236,7 +240,9 @@ impl Driver {
     }
 
     fn keep(&mut self, rules: &[Rule]) {
-        if let Err(error) = rules::keep(&self.setup.dir, rules) {
+        // Where nothing is kept, what is granted holds for the session.
+        let Some(dir) = &self.setup.dir else { return };
+        if let Err(error) = rules::keep(dir, rules) {
             let message = format!(
                 "What was granted for always could not be kept ({error}); it holds for this session, so grant it again later."
             );
@@ -263,7 +269,7 @@ impl Driver {
         }
         self.publisher.notice(Notice::StorageFailed { message });
         self.machine = Workspace::new(self.setup.settings.clone());
-        self.flight = Flight::begin(&self.setup.dir, self.setup.clock.now(), &self.machine);
+        self.flight = Flight::begin(self.setup.dir.as_deref(), self.setup.clock.now(), &self.machine);
     }
 
     fn maintain(&mut self) {

@@ -15,7 +15,11 @@ const NO_SNAPSHOT: u32 = u32::MAX;
 impl Driver {
     /// Takes a session's lock, or has it waited for.
     pub(super) fn open_session(&mut self, session: SessionId) {
-        match lock::try_take(&self.setup.dir, &session, self.setup.clock.now()) {
+        let taken = match &self.setup.dir {
+            Some(dir) => lock::try_take(dir, &session, self.setup.clock.now()),
+            None => Ok(Taken::Mine(SessionLock::of_nobody_else())),
+        };
+        match taken {
             Ok(Taken::Mine(lock)) => {
                 let input = self.load(session, Ok(lock));
                 self.pending.push_back(input);
@@ -35,7 +39,9 @@ impl Driver {
     /// Waits for a lock on a thread of its own. Nobody can end that wait; a lock that is no longer wanted is given
     /// back as soon as it comes.
     fn wait_for(&mut self, session: SessionId) {
-        let (dir, clock, sender) = (self.setup.dir.clone(), self.setup.clock, self.sender.clone());
+        // Where nothing is kept, nobody else has anything.
+        let Some(dir) = self.setup.dir.clone() else { return };
+        let (clock, sender) = (self.setup.clock, self.sender.clone());
         self.jobs.expect_open(session.clone());
         std::thread::spawn(move || {
             let lock = lock::wait(&dir, &session, || clock.now()).map_err(|error| error.to_string());
@@ -70,9 +76,16 @@ impl Driver {
         Some(RunOwner { session, prompt })
     }
 
+    /// What the log of the session amounts to that a command wants to fork.
+    pub(super) fn source(&self, command: &Command) -> Result<Option<Box<Durable>>, StoreError> {
+        let Command::Fork { from, .. } = command else { return Ok(None) };
+        Ok(read(&self.setup.store, from)?.map(Box::new))
+    }
+
     /// Answers a query from what is committed.
     pub(super) fn query(&self, query: &Query) -> Reply {
-        let activity = |session: &SessionId, unfinished: bool| activity(&self.setup.dir, session, unfinished);
+        let dir = self.setup.dir.as_deref();
+        let activity = |session: &SessionId, unfinished: bool| activity(dir, session, unfinished);
         match self.setup.store.query(query, &activity) {
             Ok(reply) => reply,
             Err(error) => Reply::Refused(Refusal::new(RefusalKind::Storage, error.to_string())),
@@ -133,8 +146,8 @@ fn fold(mut durable: Durable, loaded: Loaded) -> Durable {
 }
 
 /// What a session is doing, from who has its lock: an unfinished run under a free lock has lost its process.
-fn activity(dir: &std::path::Path, session: &SessionId, unfinished: bool) -> Activity {
-    match lock::probe(dir, session) {
+fn activity(dir: Option<&std::path::Path>, session: &SessionId, unfinished: bool) -> Activity {
+    match dir.map_or(Ok(None), |dir| lock::probe(dir, session)) {
         Ok(Some(holder)) => Activity::Running(holder),
         Ok(None) | Err(_) if unfinished => Activity::Interrupted,
         Ok(None) | Err(_) => Activity::Idle,

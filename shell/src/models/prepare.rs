@@ -10,7 +10,7 @@ use hostler_core::config::nearest::nearest;
 use hostler_core::config::{Config, Provider};
 use hostler_core::content::{ErrorClass, ErrorInfo};
 use hostler_core::instructions::{Note, Surroundings, system_prompt};
-use hostler_core::model::{ModelRef, Preparation, PrepareError};
+use hostler_core::model::{ModelRef, Preparation, PrepareError, SmallModel};
 use hostler_core::prompt::Terms;
 use hostler_core::rehearsal::Scenario;
 use hostler_core::tools;
@@ -29,7 +29,15 @@ pub(super) async fn prepare(
     root: &Path,
 ) -> Result<Preparation, PrepareError> {
     let mut notices = Vec::new();
-    let model = choose(models, terms, &mut notices).await?;
+    let model = choose(models, terms.model.as_deref(), &mut notices).await?;
+    let small = match terms.small_model.as_deref() {
+        Some(name) => {
+            let model = choose(models, Some(name), &mut notices).await?;
+            let prices = models.config().model_info(&model.provider, &model.model).unwrap_or_default().prices;
+            Some(Box::new(SmallModel { model, prices }))
+        }
+        None => None,
+    };
     let ((notes, cut), repository) = look(models, root).await?;
     notices.extend(left_out(&cut, models.config().context.max_bytes));
     let surroundings = Surroundings {
@@ -43,11 +51,12 @@ pub(super) async fn prepare(
     }
     Ok(Preparation {
         model,
-        system: system_prompt(&surroundings, &notes),
+        system: system_prompt(&surroundings, terms, &notes),
         tools: tools::specs(),
         context_window: info.context,
         prices: info.prices.map(Box::new),
         notices,
+        small,
         renewable: false,
     })
 }
@@ -79,9 +88,13 @@ fn unknown_limits(model: &ModelRef, priced: bool) -> String {
     )
 }
 
-async fn choose(models: &Models, terms: &Terms, notices: &mut Vec<String>) -> Result<ModelRef, PrepareError> {
+async fn choose(
+    models: &Models,
+    name: Option<&str>,
+    notices: &mut Vec<String>,
+) -> Result<ModelRef, PrepareError> {
     let config = models.config();
-    let Some(name) = terms.model.as_ref().or(config.model.as_ref()) else {
+    let Some(name) = name.or(config.model.as_deref()) else {
         return without_a_name(models, notices).await;
     };
     if name == REHEARSAL {
@@ -209,9 +222,8 @@ mod tests {
 
     /// What is chosen: the model, or the class and the sentence.
     fn choice(variables: &[&str], model: Option<&str>) -> Result<String, String> {
-        let terms = Terms { model: model.map(str::to_owned), ..Terms::headless() };
         let models = models(variables);
-        let chosen = block_on(choose(&models, &terms, &mut Vec::new()));
+        let chosen = block_on(choose(&models, model, &mut Vec::new()));
         chosen.map(|model| model.to_string()).map_err(|error| format!("{:?}: {}", error.class, error.message))
     }
 

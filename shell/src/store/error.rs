@@ -29,7 +29,7 @@ pub enum StoreError {
         known: i64,
     },
     /// The file is no database, or a damaged one. It is left as it is.
-    #[error("{} is damaged ({source}); move it away to begin with an empty history", path.display())]
+    #[error("{} is damaged ({}); move it away to begin with an empty history", path.display(), plain(source))]
     Corrupt {
         /// The database.
         path: PathBuf,
@@ -42,8 +42,14 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
+    /// The database was deleted or moved away while it was in use.
+    #[error("{} was deleted or moved away while it was in use, so what was said since is not kept; start again", path.display())]
+    Gone {
+        /// The database.
+        path: PathBuf,
+    },
     /// SQLite failed in another way.
-    #[error("{} cannot be used ({source}); see whether its directory can be read and written", path.display())]
+    #[error("{} cannot be used ({}); see whether its directory can be read and written", path.display(), plain(source))]
     Sqlite {
         /// The database.
         path: PathBuf,
@@ -100,6 +106,14 @@ impl StoreError {
             Some(ErrorCode::DiskFull) => StoreError::Full { path },
             _ => StoreError::Sqlite { path, source },
         }
+    }
+}
+
+/// What SQLite says, without the statement that it says it of.
+fn plain(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
     }
 }
 

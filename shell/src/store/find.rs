@@ -42,7 +42,10 @@ pub(super) fn find(read: &Connection, kind: Kind, prefix: &str) -> Result<Found,
     }
     Ok(match found.as_slice() {
         [] => {
-            let message = format!("there is no {} {prefix:?} here; list those that there are", kind.word());
+            let word = kind.word();
+            let message = format!(
+                "there is no {word} {prefix:?} here; `hostler {word}s list` shows those that there are"
+            );
             Found::Not(Refusal::new(RefusalKind::NotFound, message))
         }
         [(row, _)] => Found::One(*row),

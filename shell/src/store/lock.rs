@@ -34,7 +34,8 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// A root session's lock, held until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct SessionLock {
-    file: File,
+    /// The file; none if nobody else could have the session.
+    file: Option<File>,
 }
 
 /// What became of a try to take a lock.
@@ -111,15 +112,22 @@ impl SessionLock {
             let _ =
                 file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes()));
         }
-        Self { file }
+        Self { file: Some(file) }
+    }
+
+    /// The lock of a session that no other process can see.
+    pub fn of_nobody_else() -> Self {
+        Self { file: None }
     }
 }
 
 /// Unlocks rather than only closing the file: a process that was just forked off has it open until it runs its program.
 impl Drop for SessionLock {
     fn drop(&mut self) {
-        let _ = self.file.set_len(0);
-        let _ = self.file.unlock();
+        if let Some(file) = &self.file {
+            let _ = file.set_len(0);
+            let _ = file.unlock();
+        }
     }
 }
 

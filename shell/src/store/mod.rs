@@ -9,6 +9,7 @@
 
 mod check;
 mod checkpoint;
+mod delete;
 mod error;
 mod find;
 #[cfg(test)]
@@ -48,6 +49,8 @@ pub struct Store {
     strength: Strength,
     /// Whether the database file itself is known to be on the disk.
     synced: bool,
+    /// The file that was opened; none in memory.
+    file: Option<FileId>,
     /// Whether a run has ended since the last call of `maintain`.
     run_ended: bool,
 }
@@ -70,7 +73,24 @@ impl Store {
         let meta =
             connection.query_row("SELECT log, synced FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?)));
         let (log, synced) = meta.map_err(|error| Fault::from(error).at(&path))?;
-        Ok(Self { connection, path, log, strength: Strength::Normal, synced, run_ended: false })
+        let file = FileId::of(&path);
+        Ok(Self { connection, path, log, strength: Strength::Normal, synced, file, run_ended: false })
+    }
+
+    /// A log in memory, which goes with the process.
+    pub fn in_memory() -> Result<Self, StoreError> {
+        let path = PathBuf::from(":memory:");
+        let log = uuid::Uuid::new_v4().simple().to_string();
+        let connection = open::open(&path, &log)?;
+        Ok(Self {
+            connection,
+            path,
+            log,
+            strength: Strength::Normal,
+            synced: true,
+            file: None,
+            run_ended: false,
+        })
     }
 
     /// The log's name: another one after the log was made anew.
@@ -116,6 +136,32 @@ impl Store {
             self.strength = strength;
         }
         Ok(())
+    }
+}
+
+/// What tells a file from all others, whatever it is called.
+#[derive(Debug, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    /// The file that the path leads to; none if there is none.
+    fn of(path: &Path) -> Option<Self> {
+        use std::os::unix::fs::MetadataExt;
+        let found = std::fs::metadata(path).ok()?;
+        Some(Self { device: found.dev(), inode: found.ino() })
+    }
+}
+
+impl Store {
+    /// A file that was deleted takes whatever is written and nobody will ever find it, so that is a failure to write.
+    fn is_there(&self) -> Result<(), StoreError> {
+        if self.file.is_none() || FileId::of(&self.path) == self.file {
+            return Ok(());
+        }
+        Err(StoreError::Gone { path: self.path.clone() })
     }
 }
 

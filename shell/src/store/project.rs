@@ -45,6 +45,7 @@ pub(super) fn apply(write: &Connection, session: i64, seq: u64, entry: &Entry) -
         Record::MessageFinished { message, blocks, finish, .. } => row.finished(*message, blocks, finish),
         Record::ToolCallFinished { message, call, outcome, .. } => row.outcome(*message, *call, outcome),
         Record::RunFinished(finished) => row.run_finished(finished),
+        Record::SessionForked { messages, .. } => messages.iter().try_for_each(|message| row.taken(message)),
         Record::TitleChanged { title, usage, cost, .. } => {
             row.retitled(title, &Totals { usage: *usage, cost: *cost, ..Totals::default() })
         }
@@ -194,6 +195,26 @@ impl Row<'_> {
             params![self.session, added],
         )?;
         Ok(())
+    }
+
+    /// A message that another session had said.
+    fn taken(&self, message: &Message) -> Result<(), Fault> {
+        let mut message = message.clone();
+        let MessageBody::Assistant(answer) = &mut message.body else {
+            return self.insert_message(message.id, message.body);
+        };
+        // Outcomes of calls have a table of their own.
+        let mut outcomes = Vec::new();
+        for block in &mut answer.blocks {
+            if let Block::Call(call) = block {
+                outcomes.extend(call.outcome.take().map(|outcome| (call.id, outcome)));
+            }
+        }
+        let (step, model, blocks) = (answer.step, answer.model.clone(), answer.blocks.clone());
+        let finish = answer.finish.clone().unwrap_or(Finish::Interrupted);
+        self.step(step, message.id, &model)?;
+        self.finished(message.id, &blocks, &finish)?;
+        outcomes.iter().try_for_each(|(call, outcome)| self.outcome(message.id, *call, outcome))
     }
 
     fn finished(&self, id: MessageId, blocks: &[Block], finish: &Finish) -> Result<(), Fault> {

@@ -28,6 +28,7 @@ impl Store {
             Query::FindSession { prefix } => self.find_session(prefix, activity),
             Query::Session { session } => self.transcript(session, activity),
             Query::Runs { session } => self.runs(session, activity),
+            Query::LatestRuns { limit } => self.latest_runs(*limit, activity),
             Query::Asks { session } => self.asks(session),
             Query::FindRun { prefix } => self.find_run(prefix, activity),
         }
@@ -76,6 +77,26 @@ impl Store {
         })?;
         let Some((row, runs)) = found else { return Ok(no_session(id.as_str())) };
         self.judged_runs(&row, runs, activity)
+    }
+
+    fn latest_runs(&self, limit: u32, activity: Judge<'_>) -> Result<Reply, StoreError> {
+        let found = self.reading(|read| {
+            let newest = "WHERE parent IS NULL ORDER BY accepted DESC, runs.rowid DESC LIMIT ?1";
+            let runs = info::runs(read, newest, [limit])?;
+            let with_session = |run: RunInfo| -> Result<_, Fault> {
+                Ok(info::session_by_id(read, &run.session)?.map(|row| (row, run)))
+            };
+            runs.into_iter().map(with_session).collect::<Result<Vec<_>, Fault>>()
+        })?;
+        let mut runs = Vec::new();
+        for (row, mut run) in found.into_iter().flatten() {
+            // Only what has no end depends on who is at work.
+            if run.finished.is_none() {
+                run.activity = self.activity(&row, activity)?;
+            }
+            runs.push(run);
+        }
+        Ok(Reply::Runs(runs))
     }
 
     fn asks(&self, id: &SessionId) -> Result<Reply, StoreError> {

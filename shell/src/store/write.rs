@@ -30,6 +30,9 @@ impl Store {
         if entries.is_empty() {
             return Ok(Vec::new());
         }
+        if strength == Strength::Full {
+            self.is_there()?;
+        }
         let bodies = entries.iter().map(encode).collect::<Result<Vec<_>, _>>()?;
         let committed = self.writing(strength, |write| append(write, entries, bodies))?;
         self.run_ended |= entries.iter().any(|entry| matches!(entry.record, Record::RunFinished(_)));
@@ -220,6 +223,17 @@ mod tests {
         store.connection.pragma_update_and_check(None, "max_page_count", 100_000, |_| Ok(())).unwrap();
         let committed = store.commit(&two, Strength::Full).unwrap();
         assert_eq!(committed.first().map(|one| one.seq), Some(before.0 + 1));
+    }
+
+    #[test]
+    fn what_nobody_would_find_is_not_taken_for_written() {
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path().join("state");
+        let mut store = Store::open(&dir).unwrap();
+        store.commit(&fixture::run("s", "one", 1), Strength::Full).unwrap();
+        std::fs::remove_dir_all(&dir).unwrap();
+        let error = store.commit(&fixture::run("s", "two", 2), Strength::Full).unwrap_err();
+        assert!(matches!(error, StoreError::Gone { .. }), "{error}");
     }
 
     #[test]

@@ -76,7 +76,11 @@ mod tests {
         let (mut machine, mut out, now) = (machine(), Effects::new(), Timestamp::from_millis(1));
         let choice = SessionChoice::New { id: session() };
         let command = Command::Submit { session: choice, prompt: prompt("a") };
-        machine.handle(now, Input::Request { id: RequestId(1), command, taken: None }, &mut out);
+        machine.handle(
+            now,
+            Input::Request { id: RequestId(1), command, taken: None, source: None },
+            &mut out,
+        );
         machine.handle(
             now,
             Input::SessionOpened { session: session(), opened: Opened::Ready(None), children: Vec::new() },

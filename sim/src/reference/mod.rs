@@ -159,8 +159,11 @@ impl Reference {
                 self.tell(process, now, session, |story, fates| story.answer(now, &name, *answer, fates));
             }
             Input::Tick => self.tick(process, now),
-            Input::Request { command: Command::Rename { .. }, .. } => {}
-            Input::SessionHeld { .. } => {}
+            Input::Request {
+                command: Command::Rename { .. } | Command::Fork { .. } | Command::Delete { .. },
+                ..
+            } => {}
+            Input::SessionHeld { .. } | Input::SessionDeleted { .. } => {}
         }
     }
 
@@ -390,7 +393,7 @@ mod tests {
         let Command::Submit { session, .. } = &command else { panic!("not a submission") };
         let session = session.id().clone();
         let opened = Input::SessionOpened { session, opened: Opened::Ready(None), children: Vec::new() };
-        let request = Input::Request { id: RequestId(1), command, taken: None };
+        let request = Input::Request { id: RequestId(1), command, taken: None, source: None };
         let mut out = Effects::new();
         assert_eq!(reference.input(0, now, &request, &[]), Ok(()));
         machine.handle(now, request, &mut out);

@@ -190,6 +190,12 @@ fn hears(process: usize, input: &Input) -> Words {
         Input::SessionOpened { session, opened: Opened::Failed(why), .. } => {
             words(Lane::Disk, "bad", format!("session {session} cannot be opened: {why}"))
         }
+        Input::SessionDeleted { session, error: None } => {
+            words(Lane::Disk, "says", format!("session {session} is forgotten")).with(input)
+        }
+        Input::SessionDeleted { session, error: Some(why) } => {
+            words(Lane::Disk, "bad", format!("session {session} cannot be forgotten: {why}"))
+        }
         Input::Session { input, .. } => said(own, input),
         Input::Tick => words(own, "hears", "a deadline has passed"),
     }
@@ -199,9 +205,11 @@ fn hears(process: usize, input: &Input) -> Words {
 pub(crate) fn heard(input: &Input) -> String {
     match input {
         Input::Request { command, .. } => format!("somebody asks to {}", asked(command)),
-        Input::SessionHeld { .. } | Input::SessionOpened { .. } | Input::Session { .. } | Input::Tick => {
-            hears(0, input).title
-        }
+        Input::SessionHeld { .. }
+        | Input::SessionOpened { .. }
+        | Input::SessionDeleted { .. }
+        | Input::Session { .. }
+        | Input::Tick => hears(0, input).title,
     }
 }
 
@@ -228,6 +236,7 @@ fn said(own: Lane, input: &Said) -> Words {
         Said::ClearQueue { .. } => (own, "hears", "clearing the queue reaches the session".to_owned()),
         Said::Answer { .. } => (own, "hears", "an answer about a call reaches the session".to_owned()),
         Said::Rename { .. } => (own, "hears", "a title reaches the session".to_owned()),
+        Said::Fork { .. } => (own, "hears", "what to go on from reaches the session".to_owned()),
         Said::Title { event } => model("the title", event),
         Said::Tick => (own, "hears", "a deadline has passed".to_owned()),
     };
@@ -263,6 +272,8 @@ pub(crate) fn asked(command: &Command) -> String {
         }
         Command::ClearQueue { session } => format!("clear the queue of {session}"),
         Command::Rename { session, title } => format!("call {session} {title:?}"),
+        Command::Fork { from, session } => format!("make {session} from {from}"),
+        Command::Delete { session } => format!("forget {session}"),
         Command::Answer { ask, answer, .. } => {
             format!("answer {answer:?} about call {} of {}", ask.call, ask.session)
         }
@@ -273,6 +284,7 @@ fn decides(entry: &Entry) -> Words {
     let session = &entry.session;
     let title = match &entry.record {
         Record::SessionCreated { .. } => "the session exists".to_owned(),
+        Record::SessionForked { from, .. } => format!("it goes on from what {from} had come to"),
         Record::PromptAccepted { sequence, prompt } => {
             format!("prompt {} is accepted as number {sequence}", prompt.id)
         }
@@ -371,6 +383,9 @@ fn starts(process: usize, effect: &Effect) -> Option<Words> {
         Effect::CloseSession { session } => {
             words(Lane::Disk, "does", format!("process {process} gives back the lock of {session}"))
         }
+        Effect::DeleteSession { session } => {
+            words(Lane::Disk, "does", format!("process {process} forgets {session}"))
+        }
         Effect::Session(owned) => return starts_for(owned),
         // Answers are told where they arrive.
         Effect::Reply { .. } => return None,
@@ -411,6 +426,8 @@ fn answered(command: &Command, reply: &Reply) -> Words {
         Reply::Answered { resolved: true } => "that answer counts".to_owned(),
         Reply::Answered { resolved: false } => "somebody else has answered, or nobody needs to".to_owned(),
         Reply::Renamed => "it is called so".to_owned(),
+        Reply::Forked { session } => format!("{session} is there"),
+        Reply::Deleted => "it is forgotten".to_owned(),
         Reply::Sessions(_) | Reply::Session(_) | Reply::Transcript(_) | Reply::Runs(_) | Reply::Asks(_) => {
             "what there is".to_owned()
         }

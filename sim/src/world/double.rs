@@ -19,21 +19,24 @@ pub(super) fn twist(planted: u64, input: Input, alone: bool, machine: &Workspace
     match (planted, input) {
         (
             FORGETS_THE_QUEUE,
-            Input::Request { id, command: Command::Cancel { session, scope, reason }, taken },
+            Input::Request { id, command: Command::Cancel { session, scope, reason }, taken, source },
         ) => {
             let turn = machine.durable(&session).and_then(|durable| durable.turn.as_ref());
             let scope = turn.map_or(scope, |turn| CancelScope::Run(turn.run.clone()));
-            Some(Input::Request { id, command: Command::Cancel { session, scope, reason }, taken })
+            Some(Input::Request { id, command: Command::Cancel { session, scope, reason }, taken, source })
         }
         (LOSES_AN_OUTCOME, Input::Session { input: SessionInput::ToolFinished { .. }, .. }) if !alone => None,
-        (TAKES_IT_TWICE, Input::Request { id, command: Command::Submit { session, mut prompt }, taken }) => {
+        (
+            TAKES_IT_TWICE,
+            Input::Request { id, command: Command::Submit { session, mut prompt }, taken, source },
+        ) => {
             let durable = machine.durable(session.id());
             if durable
                 .is_some_and(|durable| durable.turn.is_some() && durable.find_open(&prompt.id).is_some())
             {
                 prompt.id = PromptId::new(format!("{}-again", prompt.id));
             }
-            Some(Input::Request { id, command: Command::Submit { session, prompt }, taken })
+            Some(Input::Request { id, command: Command::Submit { session, prompt }, taken, source })
         }
         (_, input) => Some(input),
     }

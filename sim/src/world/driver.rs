@@ -112,7 +112,7 @@ impl World {
         let id = RequestId(it.requests);
         it.askers.insert(id, ask);
         let taken = self.taken(&command);
-        inputs.push(Input::Request { id, command, taken });
+        inputs.push(Input::Request { id, command, taken, source: None });
         self.see(&Seen::Request { process, id });
     }
 

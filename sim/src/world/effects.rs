@@ -76,6 +76,8 @@ impl World {
                     self.answered(ask, &reply);
                 }
             }
+            // Nobody in the world deletes anything.
+            Effect::DeleteSession { .. } => {}
             Effect::Notify(notice) => self.notify(process, &notice),
         }
     }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use hostler_core::client::{Effect, Format, Headless, Input, Options, Signal, Which, exit_code};
+use hostler_core::client::{Effect, Format, Gathered, Headless, Input, Options, Signal, Which, exit_code};
 use hostler_core::ids::PromptId;
 use hostler_core::machine::{Effects, Entry, Machine};
 use hostler_core::protocol::{Command, Event, EventId, Notice, Reply, Request};
@@ -71,6 +71,8 @@ impl World {
         let options = Options {
             prompt,
             session: Which::New(session.id().clone()),
+            fork: None,
+            keeps: false,
             format: Format::Jsonl,
             live: false,
             terminal: false,
@@ -82,7 +84,8 @@ impl World {
             warnings: Vec::new(),
         };
         let machine = Headless::new(options, self.time(process));
-        let inbox = VecDeque::from([Input::Begin, Input::Ready { text, warning: None }]);
+        let gathered = Gathered { text, ..Gathered::default() };
+        let inbox = VecDeque::from([Input::Begin, Input::Ready(Box::new(gathered))]);
         let (disturbed, said) = (submit.wait < 1_000, false);
         self.runs.push(Run {
             process,
@@ -182,7 +185,7 @@ impl World {
                     }
                 }
                 Effect::Out(line) => self.check_line(number, &line),
-                Effect::Err(_) => {}
+                Effect::Keep(_) | Effect::Err(_) => {}
                 Effect::Exit(code) => self.exit_run(number, code),
             }
         }

@@ -110,6 +110,7 @@ fn prepared(model: &str, failed: bool, options: &Options) -> Box<Result<Preparat
         context_window: (options.window > 0).then_some(options.window),
         prices: None,
         notices: Vec::new(),
+        small: None,
         renewable: false,
     };
     Box::new(if failed { Err(error) } else { Ok(found) })

@@ -2,7 +2,7 @@
 
 use super::command::Hostler;
 use super::running::Finished;
-use super::{Lines, contract, flights, processes};
+use super::{Lines, contract, flights, processes, schema};
 
 /// Checks a program that ended by itself.
 pub(super) fn ended(command: &Hostler<'_>, finished: &Finished) {
@@ -10,7 +10,8 @@ pub(super) fn ended(command: &Hostler<'_>, finished: &Finished) {
         .code
         .unwrap_or_else(|| panic!("it was ended by signal {:?}: {}", finished.signal, finished.err));
     if reports_in_lines(command, finished) {
-        let verdict = contract::whole(&finished.out, code, command.abandoned);
+        let verdict = contract::whole(&finished.out, code, command.abandoned)
+            .and_then(|()| schema::check(&Lines::whole(&finished.out)));
         verdict.unwrap_or_else(|why| panic!("{why}; printed was:\n{}\n{}", finished.out, finished.err));
     }
     processes::wait_gone(&command.mark);

@@ -19,6 +19,7 @@ mod home;
 mod lines;
 mod processes;
 mod running;
+mod schema;
 mod signals;
 
 pub use command::Hostler;

@@ -50,7 +50,7 @@ impl<'a> Desk<'a> {
         let places = Places::new(&work.canonicalize().unwrap(), &state, None, None);
         let config = config::load(&places, variable).unwrap().config;
         let setup = Setup {
-            dir: state.clone(),
+            dir: Some(state.clone()),
             store: Store::open(&state).unwrap(),
             tools: tools::Workspace::open(&work).unwrap(),
             models: Models::new(Arc::new(config), None, settings.connect),

@@ -4,20 +4,25 @@
 
 mod agents;
 mod cancel;
+mod commands;
 mod configuration;
 mod context;
 mod crash;
 mod denied;
+mod disk;
 mod faults;
+mod files;
 mod hostile;
 mod input;
 mod inquiries;
 mod kept;
+mod limits;
 mod models;
 mod output;
 mod places;
 mod rehearsal;
 mod replay;
+mod rules;
 mod sessions;
 mod signals;
 mod stopped;

@@ -127,6 +127,8 @@ fn an_answer_that_cannot_be_delivered_is_no_success() {
     for format in ["text", "json"] {
         let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
         let run = home.run_text(&provider, ["--format", format, "Hi"]).output_to(full).finish();
-        assert_eq!(run.code, Some(141), "{format}: {}", run.err);
+        assert_eq!(run.code, Some(1), "{format}: {}", run.err);
+        let said = "hostler: Standard output cannot be written (No space left on device";
+        assert!(run.err.contains(said), "{}", run.err);
     }
 }

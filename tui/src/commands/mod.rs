@@ -1,8 +1,11 @@
 //! The commands beside `run`, one a file.
 
+pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod dirs;
 pub(crate) mod doctor;
+pub(crate) mod export;
+pub(crate) mod man;
 pub(crate) mod models;
 pub(crate) mod replay;
 pub(crate) mod runs;
@@ -11,35 +14,73 @@ pub(crate) mod sessions;
 pub(crate) mod trust;
 
 use std::io::Write;
-use std::process::ExitCode;
 use std::sync::Arc;
 
-use hostler_core::client::quiet_json;
+use hostler_core::client::{printable, quiet_json, rfc3339};
 use hostler_core::config::Config;
-use hostler_core::protocol::{Query, Reply, Request};
+use hostler_core::protocol::{Command, Query, Reply, Request, SessionInfo, Transcript};
+use hostler_core::time::Timestamp;
 use hostler_shell::clock::Clock;
-use hostler_shell::door::Door;
+use hostler_shell::door::{Door, InProcess};
 
 use crate::failure::Failure;
 use crate::place::Place;
 
-/// Asks the workspace of this directory, in order, and gives the answers; a refusal is a failure.
-fn ask(
-    queries: impl FnOnce(&dyn Fn(Query) -> Result<Reply, Failure>) -> Result<(), Failure>,
-) -> Result<ExitCode, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
-    let place = Place::here().map_err(Failure::error)?;
-    // Nobody is asked anything, so what is configured does not matter, nor what is wrong with it.
-    let config = Arc::new(Config::bare());
-    let door = runtime.block_on(async { place.open(Clock::start(), config) }).map_err(Failure::error)?;
-    let ask = |query| match runtime.block_on(door.request(Request::Query(query))) {
-        Ok(Reply::Refused(refusal)) => Err(refusal.into()),
-        Ok(reply) => Ok(reply),
-        Err(error) => Err(Failure::error(error)),
-    };
-    queries(&ask)?;
-    Ok(ExitCode::SUCCESS)
+/// How many characters of an id tell it from the others in a list.
+const SHORT: usize = 8;
+
+/// The workspace of this directory, to be asked one thing after the other.
+struct Asking {
+    runtime: tokio::runtime::Runtime,
+    door: InProcess,
+}
+
+impl Asking {
+    fn new() -> Result<Self, Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime =
+            runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
+        let place = Place::here().map_err(Failure::error)?;
+        warn(place.warning.as_slice());
+        // No model is asked anything, so what is configured does not matter, nor what is wrong with it.
+        let config = Arc::new(Config::bare());
+        let door =
+            runtime.block_on(async { place.open(Clock::start(), config, true) }).map_err(Failure::error)?;
+        Ok(Self { runtime, door })
+    }
+
+    /// What is answered; a refusal is a failure.
+    fn ask(&self, request: Request) -> Result<Reply, Failure> {
+        match self.runtime.block_on(self.door.request(request)) {
+            Ok(Reply::Refused(refusal)) => Err(refusal.into()),
+            Ok(reply) => Ok(reply),
+            Err(error) => Err(Failure::error(error)),
+        }
+    }
+
+    fn query(&self, query: Query) -> Result<Reply, Failure> {
+        self.ask(Request::Query(query))
+    }
+
+    fn command(&self, command: Command) -> Result<Reply, Failure> {
+        self.ask(Request::Command(command))
+    }
+
+    /// The one session whose id begins so.
+    fn find_session(&self, id: &str) -> Result<SessionInfo, Failure> {
+        match self.query(Query::FindSession { prefix: id.to_owned() })? {
+            Reply::Session(session) => Ok(session),
+            _ => Err(unexpected()),
+        }
+    }
+
+    /// A session with its messages.
+    fn transcript(&self, id: &str) -> Result<Transcript, Failure> {
+        match self.query(Query::Session { session: self.find_session(id)?.id })? {
+            Reply::Transcript(transcript) => Ok(transcript),
+            _ => Err(unexpected()),
+        }
+    }
 }
 
 /// Prints to standard output. A reader that has seen enough is no failure.
@@ -56,6 +97,17 @@ fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
     Ok(quiet_json(&text) + "\n")
 }
 
+/// As much of an id as tells it from the others in a list.
+fn short(id: &str) -> String {
+    id.chars().take(SHORT).collect()
+}
+
+/// A time in a list.
+fn minute(at: Timestamp) -> String {
+    let at = rfc3339(at);
+    format!("{}Z", at.get(..16).unwrap_or_default().replace('T', " "))
+}
+
 /// What a reply that does not fit its query is.
 fn unexpected() -> Failure {
     Failure::error("The workspace gave an answer that does not fit the question; this is a fault in hostler.")
@@ -65,6 +117,6 @@ fn unexpected() -> Failure {
 fn warn(warnings: &[String]) {
     for warning in warnings {
         // With standard error gone there is nobody to tell.
-        let _ = writeln!(std::io::stderr(), "hostler: warning: {}", hostler_core::client::printable(warning));
+        let _ = writeln!(std::io::stderr(), "hostler: warning: {}", printable(warning));
     }
 }

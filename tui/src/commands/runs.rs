@@ -6,19 +6,64 @@ use std::process::ExitCode;
 use hostler_core::client::{exit_code, printable, rfc3339};
 use hostler_core::protocol::{Activity, Query, Reply, RunInfo};
 
-use super::{ask, json, print, unexpected};
+use super::{Asking, json, minute, print, short, unexpected};
 use crate::cli::Runs;
 use crate::failure::Failure;
 
+/// How many characters of a prompt are shown in a list.
+const PROMPT_CHARS: usize = 60;
+
 pub(crate) fn runs(command: &Runs) -> Result<ExitCode, Failure> {
-    let Runs::Show { id, json: as_json } = command;
-    ask(|ask| {
-        let Reply::Runs(runs) = ask(Query::FindRun { prefix: id.clone() })? else { return Err(unexpected()) };
-        for run in &runs {
-            if *as_json { print(&json(run)?)? } else { print(&show(run))? }
+    let asking = Asking::new()?;
+    match command {
+        Runs::List { json: as_json, limit } => {
+            let Reply::Runs(runs) = asking.query(Query::LatestRuns { limit: *limit })? else {
+                return Err(unexpected());
+            };
+            if *as_json {
+                let lines: Result<Vec<_>, _> = runs.iter().map(json).collect();
+                print(&lines?.concat())?;
+            } else {
+                print(&list(&runs))?;
+            }
         }
-        Ok(())
-    })
+        Runs::Show { id, json: as_json } => {
+            let Reply::Runs(runs) = asking.query(Query::FindRun { prefix: id.clone() })? else {
+                return Err(unexpected());
+            };
+            for run in &runs {
+                if *as_json { print(&json(run)?)? } else { print(&show(run))? }
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list(runs: &[RunInfo]) -> String {
+    if runs.is_empty() {
+        return "There are no runs in this directory yet; `hostler run` begins one.\n".to_owned();
+    }
+    let mut text = String::new();
+    for run in runs {
+        let (id, accepted) = (short(run.run.as_str()), minute(run.accepted));
+        let prompt = printable(&run.text);
+        let prompt = prompt.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let prompt: String = prompt.chars().take(PROMPT_CHARS).collect();
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{id}  {accepted}  {:<12}  {}", in_a_word(run), prompt.trim());
+    }
+    text
+}
+
+fn in_a_word(run: &RunInfo) -> String {
+    match (&run.finished, &run.activity) {
+        (Some(finished), _) => {
+            let code = exit_code(finished.status, finished.reason);
+            if code == 0 { "ok".to_owned() } else { format!("exit code {code}") }
+        }
+        (None, Activity::Running(_)) => "running".to_owned(),
+        (None, Activity::Idle | Activity::Interrupted) => "interrupted".to_owned(),
+    }
 }
 
 fn show(run: &RunInfo) -> String {

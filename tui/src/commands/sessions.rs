@@ -1,40 +1,63 @@
-//! `hostler sessions`: lists the sessions of this directory and shows one.
+//! `hostler sessions`: lists the sessions of this directory, shows one, and what else is done with one.
 
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use hostler_core::client::{printable, rfc3339};
+use hostler_core::client::printable;
 use hostler_core::content::{Block, Finish, MessageBody, ToolCall};
-use hostler_core::protocol::{Activity, Query, Reply, SessionInfo, Transcript};
+use hostler_core::ids::SessionId;
+use hostler_core::protocol::{Activity, Command, Query, Reply, SessionInfo, Transcript};
+use uuid::Uuid;
 
-use super::{ask, json, print, unexpected};
-use crate::cli::Sessions;
+use super::{Asking, export, json, minute, print, short, unexpected};
+use crate::cli::{Document, Sessions};
 use crate::failure::Failure;
 
-/// How many characters of a session's id tell it from the others in a list.
-const SHORT: usize = 8;
-
 pub(crate) fn sessions(command: &Sessions) -> Result<ExitCode, Failure> {
+    let asking = Asking::new()?;
     match command {
-        Sessions::List { json: as_json, limit } => ask(|ask| {
-            let Reply::Sessions(sessions) = ask(Query::Sessions { limit: *limit })? else {
+        Sessions::List { json: as_json, limit } => {
+            let Reply::Sessions(sessions) = asking.query(Query::Sessions { limit: *limit })? else {
                 return Err(unexpected());
             };
             if *as_json {
                 let lines: Result<Vec<_>, _> = sessions.iter().map(json).collect();
-                print(&lines?.concat())
+                print(&lines?.concat())?;
             } else {
-                print(&list(&sessions))
+                print(&list(&sessions))?;
             }
-        }),
-        Sessions::Show { id, json: as_json } => ask(|ask| {
-            let found = ask(Query::FindSession { prefix: id.clone() })?;
-            let Reply::Session(session) = found else { return Err(unexpected()) };
-            let shown = ask(Query::Session { session: session.id })?;
-            let Reply::Transcript(transcript) = shown else { return Err(unexpected()) };
-            if *as_json { print(&json(&transcript)?) } else { print(&show(&transcript)) }
-        }),
+        }
+        Sessions::Show { id, json: as_json } => {
+            let transcript = asking.transcript(id)?;
+            if *as_json { print(&json(&transcript)?)? } else { print(&show(&transcript))? }
+        }
+        Sessions::Rename { id, title } => {
+            let session = asking.find_session(id)?.id;
+            asking.command(Command::Rename { session, title: title.join(" ") })?;
+        }
+        Sessions::Fork { id, json: as_json } => {
+            let from = asking.find_session(id)?.id;
+            let session = SessionId::new(Uuid::new_v4().to_string());
+            asking.command(Command::Fork { from, session: session.clone() })?;
+            if *as_json {
+                print(&json(&asking.find_session(session.as_str())?)?)?;
+            } else {
+                print(&format!("{session}\n"))?;
+            }
+        }
+        Sessions::Delete { id } => {
+            let session = asking.find_session(id)?.id;
+            asking.command(Command::Delete { session })?;
+        }
+        Sessions::Export { id, format } => {
+            let transcript = asking.transcript(id)?;
+            match format {
+                Document::Markdown => print(&export::markdown(&transcript))?,
+                Document::Json => print(&json(&transcript)?)?,
+            }
+        }
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 fn list(sessions: &[SessionInfo]) -> String {
@@ -43,12 +66,10 @@ fn list(sessions: &[SessionInfo]) -> String {
     }
     let mut text = String::new();
     for session in sessions {
-        let id: String = session.id.as_str().chars().take(SHORT).collect();
-        let updated = rfc3339(session.updated);
-        let updated = updated.get(..16).unwrap_or_default().replace('T', " ");
+        let (id, updated) = (short(session.id.as_str()), minute(session.updated));
         let (title, state) = (printable(&session.title).replace('\n', " "), state(&session.activity));
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{id}  {updated}Z  {:>4} messages  {title}{state}", session.messages);
+        let _ = writeln!(text, "{id}  {updated}  {:>4} messages  {title}{state}", session.messages);
     }
     text
 }

@@ -1,30 +1,31 @@
 //! `hostler run`: ties the decisions of `client::Headless` to signals, standard input and output, and the door.
 
+mod attach;
+mod gather;
+mod keep;
+mod options;
 mod output;
 mod prompt;
 mod replies;
 mod signals;
 
 use std::collections::VecDeque;
-use std::io::IsTerminal;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hostler_core::client::{Effect, Format, Headless, Input, Options, Which};
+use hostler_core::client::{Effect, Headless, Input, Options};
 use hostler_core::config::Config;
-use hostler_core::ids::{ClientId, PromptId, RunId, SessionId};
 use hostler_core::machine::{Effects, Machine};
-use hostler_core::prompt::{PermissionMode, Prompt, Terms};
 use hostler_core::protocol::{Refusal, RefusalKind, Reply, Request};
 use hostler_shell::clock::Clock;
 use hostler_shell::door::{Door, DoorError, InProcess, Subscription};
-use uuid::Uuid;
 
-use crate::cli::{FormatArg, RunArgs};
+use crate::cli::RunArgs;
 use crate::failure::Failure;
 use crate::place::Place;
-use output::Output;
+use keep::Keeping;
+use output::{Lost, Output};
 use replies::Replies;
 use signals::Signals;
 
@@ -52,6 +53,10 @@ struct Run {
     clock: Clock,
     /// Where it runs and what is configured there.
     place: Result<(Place, Arc<Config>), Refusal>,
+    /// Whether what happens is kept.
+    keeps: bool,
+    /// The file that the answer goes to, and what becomes of that.
+    keeping: Keeping,
     signals: Signals,
     output: Output,
     queue: VecDeque<String>,
@@ -72,7 +77,7 @@ enum Woken {
 impl Run {
     fn new(args: &RunArgs) -> Result<Self, Failure> {
         let clock = Clock::start();
-        let mut options = options(args);
+        let mut options = options::options(args)?;
         let place = configured(args, &mut options);
         let signals = Signals::watch()
             .map_err(|error| Failure::error(format!("Signals cannot be watched ({error}).")))?;
@@ -80,6 +85,8 @@ impl Run {
             machine: Headless::new(options, clock.now()),
             clock,
             place,
+            keeps: !args.ephemeral,
+            keeping: Keeping::new(args.output.clone()),
             signals,
             output: Output::start(std::io::stdout()),
             queue: VecDeque::new(),
@@ -97,18 +104,19 @@ impl Run {
         if let Err(refusal) = &self.place {
             self.feed(Input::Unavailable(refusal.clone())).await;
         }
-        let mut prompt = prompt::read(args.prompt, args.stdin);
+        let mut gathering = gather::start(args, self.place.as_ref().ok().map(|(place, _)| place));
         while self.code.is_none() {
             let (room, room_for_errors) = (self.output.ready(), self.errors.ready());
             let woken = tokio::select! {
                 biased;
                 signal = self.signals.next() => Woken::Input(Input::Signal(signal)),
-                () = self.output.closed() => Woken::Input(Input::OutputClosed),
+                lost = self.output.lost() => Woken::Input(input_of(lost)),
                 () = wait(&self.clock, self.machine.deadline()) => Woken::Input(Input::Tick),
                 () = room, if !self.queue.is_empty() => Woken::Written,
                 () = room_for_errors, if !self.told.is_empty() => Woken::Written,
                 reply = self.replies.next() => answered(reply),
-                (text, warning) = prompt.ready() => Woken::Input(Input::Ready { text, warning }),
+                input = gathering.ready() => Woken::Input(input),
+                kept = self.keeping.done() => Woken::Input(Input::Kept(kept)),
                 event = next(&mut self.events), if self.queue.len() < QUEUED => match event {
                     Ok(event) => Woken::Input(Input::Event(Box::new((*event).clone()))),
                     Err(error) => unavailable(&error),
@@ -129,6 +137,7 @@ impl Run {
         for effect in effects {
             match effect {
                 Effect::Request(request) => self.request(*request).await,
+                Effect::Keep(text) => self.keeping.start(text),
                 Effect::Out(text) => self.queue.push_back(text),
                 Effect::Err(text) => self.told.push_back(text),
                 Effect::Exit(code) => self.code = Some(code),
@@ -157,7 +166,7 @@ impl Run {
     async fn open(&mut self) -> Result<(), Refusal> {
         let (place, config) = self.place.as_ref().map_err(Clone::clone)?;
         let unavailable = |message| Refusal::new(RefusalKind::Storage, message);
-        let door = place.open(self.clock, config.clone()).map_err(unavailable)?;
+        let door = place.open(self.clock, config.clone(), self.keeps).map_err(unavailable)?;
         self.events = Some(door.subscribe(None).await.map_err(|error| unavailable(error.to_string()))?);
         self.door = Some(door);
         Ok(())
@@ -172,7 +181,7 @@ impl Run {
                 biased;
                 signal = self.signals.next() => Err(signal),
                 // A reader that takes nothing is not waited for; whether it is gone is not known then.
-                () = until_then(until) => Ok(true),
+                () = until_then(until) => Ok(None),
                 said = say_rest(output, queue) => Ok(said),
             };
             match woken {
@@ -180,8 +189,8 @@ impl Run {
                 Err(signal) => self.feed(Input::Signal(signal)).await,
             }
         };
-        if !said {
-            self.feed(Input::OutputClosed).await;
+        if let Some(lost) = said {
+            self.feed(input_of(lost)).await;
         }
         self.close().await;
         self.code.unwrap_or(1)
@@ -214,8 +223,15 @@ fn hand_over(queue: &mut VecDeque<String>, output: &Output) {
     }
 }
 
-/// Writes what is left; says whether all of it is written.
-async fn say_rest(output: &mut Output, queue: &mut VecDeque<String>) -> bool {
+fn input_of(lost: Lost) -> Input {
+    match lost {
+        Lost::Closed => Input::OutputClosed,
+        Lost::Failed(why) => Input::OutputFailed(why),
+    }
+}
+
+/// Writes what is left; says why if it cannot be.
+async fn say_rest(output: &mut Output, queue: &mut VecDeque<String>) -> Option<Lost> {
     while !queue.is_empty() {
         output.ready().await;
         hand_over(queue, output);
@@ -264,7 +280,10 @@ async fn wait(
 fn configured(args: &RunArgs, options: &mut Options) -> Result<(Place, Arc<Config>), Refusal> {
     let place = Place::here().map_err(|message| Refusal::new(RefusalKind::Storage, message))?;
     options.cwd = place.root.display().to_string();
-    options.warnings.extend(place.warning.clone());
+    if !args.ephemeral {
+        // Where nothing is kept it does not matter where it would be.
+        options.warnings.extend(place.warning.clone());
+    }
     let loaded = place.configuration().map_err(|message| Refusal::new(RefusalKind::Invalid, message))?;
     options.warnings.extend(loaded.warnings);
     let limits = loaded.config.limits;
@@ -275,45 +294,4 @@ fn configured(args: &RunArgs, options: &mut Options) -> Result<(Place, Arc<Confi
     terms.rules.extend(loaded.rules);
     options.timeout = args.timeout.or(limits.timeout);
     Ok((place, Arc::new(loaded.config)))
-}
-
-fn options(args: &RunArgs) -> Options {
-    let id = || Uuid::new_v4().to_string();
-    let run = id();
-    let mut terms = Terms::headless();
-    terms.model.clone_from(&args.model);
-    if args.yolo {
-        terms.permission = PermissionMode::Yolo;
-    }
-    let prompt = Prompt {
-        id: PromptId::new(run.clone()),
-        run: Some(RunId::new(run)),
-        client: ClientId::new(id()),
-        text: String::new(),
-        attachments: Vec::new(),
-        terms,
-    };
-    let session = match (&args.session, args.continue_last) {
-        (Some(prefix), _) => Which::Prefix(prefix.clone()),
-        (None, true) => Which::Latest(SessionId::new(id())),
-        (None, false) => Which::New(SessionId::new(id())),
-    };
-    let terminal = std::io::stdout().is_terminal();
-    Options {
-        prompt,
-        session,
-        format: match args.format {
-            FormatArg::Text => Format::Text,
-            FormatArg::Json => Format::Json,
-            FormatArg::Jsonl => Format::Jsonl,
-        },
-        live: args.live || terminal,
-        terminal,
-        quiet: args.quiet,
-        fail_on_tool_error: args.fail_on_tool_error,
-        timeout: args.timeout,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        cwd: String::new(),
-        warnings: Vec::new(),
-    }
 }

@@ -1,8 +1,11 @@
 //! Standard output and standard error, each written on a thread of its own: a reader that is slow is waited for without
 //! anything else having to wait, and one that is gone is noticed.
 
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::AsFd;
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
 use tokio::sync::{mpsc, oneshot};
 
 /// How many pieces may be on their way to the reader.
@@ -19,13 +22,23 @@ pub(super) struct Output {
 enum Ended {
     /// Everything was written.
     Written,
-    /// The reader is gone, or what it reads into is full.
-    Failed,
+    /// The reader is gone.
+    Gone,
+    /// It cannot be written for another reason.
+    Failed(String),
+}
+
+/// Why nothing more is written.
+pub(super) enum Lost {
+    /// The reader is gone.
+    Closed,
+    /// It cannot be written for another reason.
+    Failed(String),
 }
 
 impl Output {
     /// Starts a writer. `out` is what it writes to.
-    pub(super) fn start(out: impl Write + Send + 'static) -> Self {
+    pub(super) fn start(out: impl Write + AsFd + Send + 'static) -> Self {
         let (pieces, receiver) = mpsc::channel(UNDER_WAY);
         let (said, ended) = oneshot::channel();
         std::thread::spawn(move || {
@@ -35,14 +48,13 @@ impl Output {
         Self { pieces: Some(pieces), ended, over: false }
     }
 
-    /// Ends when the reader goes away.
-    pub(super) async fn closed(&mut self) {
-        if !self.over && matches!((&mut self.ended).await, Ok(Ended::Failed) | Err(_)) {
-            self.over = true;
-            self.pieces = None;
-            return;
-        }
-        std::future::pending().await
+    /// Ends when nothing more can be written.
+    pub(super) async fn lost(&mut self) -> Lost {
+        let lost = if self.over { None } else { lost((&mut self.ended).await) };
+        let Some(lost) = lost else { return std::future::pending().await };
+        self.over = true;
+        self.pieces = None;
+        lost
     }
 
     /// Ends when there is room for a piece.
@@ -64,23 +76,94 @@ impl Output {
         }
     }
 
-    /// Waits until all is written, or cannot be; says whether it is. May be given up and asked again.
-    pub(super) async fn finish(&mut self) -> bool {
+    /// Waits until all is written, or cannot be, and says why if it cannot. May be given up and asked again.
+    pub(super) async fn finish(&mut self) -> Option<Lost> {
         self.pieces = None;
         if self.over {
-            return false;
+            return Some(Lost::Closed);
         }
         let ended = (&mut self.ended).await;
         self.over = true;
-        matches!(ended, Ok(Ended::Written))
+        lost(ended)
     }
 }
 
-fn write(mut out: impl Write, mut pieces: mpsc::Receiver<String>) -> Ended {
+fn lost(ended: Result<Ended, oneshot::error::RecvError>) -> Option<Lost> {
+    match ended {
+        Ok(Ended::Written) => None,
+        Ok(Ended::Gone) | Err(_) => Some(Lost::Closed),
+        Ok(Ended::Failed(why)) => Some(Lost::Failed(why)),
+    }
+}
+
+fn write(mut out: impl Write + AsFd, mut pieces: mpsc::Receiver<String>) -> Ended {
     while let Some(piece) = pieces.blocking_recv() {
-        if out.write_all(piece.as_bytes()).and_then(|()| out.flush()).is_err() {
-            return Ended::Failed;
+        match write_all(&mut out, piece.as_bytes()) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ended::Gone,
+            Err(error) => return Ended::Failed(error.to_string()),
         }
     }
     Ended::Written
+}
+
+/// Writes all of it, also to what somebody else has set not to wait.
+fn write_all(out: &mut (impl Write + AsFd), mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match out.write(bytes) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => bytes = &bytes[written..],
+            Err(error) => wait_for_room(out, error)?,
+        }
+    }
+    loop {
+        match out.flush() {
+            Ok(()) => return Ok(()),
+            Err(error) => wait_for_room(out, error)?,
+        }
+    }
+}
+
+fn wait_for_room(out: &impl AsFd, error: io::Error) -> io::Result<()> {
+    match error.kind() {
+        ErrorKind::Interrupted => Ok(()),
+        ErrorKind::WouldBlock => match poll(&mut [PollFd::new(out, PollFlags::OUT)], None) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(error) => Err(error.into()),
+        },
+        _ => Err(error),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use std::fs::File;
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+
+    #[test]
+    fn what_does_not_wait_is_waited_for() {
+        let (mut reader, writer) = UnixStream::pair().unwrap();
+        writer.set_nonblocking(true).unwrap();
+        let (pieces, receiver) = mpsc::channel(1);
+        let text = "0123456789".repeat(200_000);
+        let sent = text.clone();
+        let sender = std::thread::spawn(move || pieces.blocking_send(sent).is_ok());
+        let writing = std::thread::spawn(move || matches!(write(writer, receiver), Ended::Written));
+        let mut read = String::new();
+        reader.read_to_string(&mut read).unwrap();
+        assert!(sender.join().unwrap() && writing.join().unwrap() && read == text);
+    }
+
+    #[test]
+    fn a_full_disk_is_no_reader_that_went_away() {
+        let (pieces, receiver) = mpsc::channel(1);
+        pieces.try_send("x".to_owned()).unwrap();
+        drop(pieces);
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        assert!(matches!(write(full, receiver), Ended::Failed(why) if why.contains("No space left")));
+    }
 }

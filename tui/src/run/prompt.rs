@@ -4,39 +4,15 @@ use std::io::{IsTerminal, Read};
 
 use hostler_core::prompt::PROMPT_BYTES;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tokio::sync::oneshot;
 
 /// How long a pipe that says nothing is given before it is left alone.
 const SILENCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
-/// A prompt that is being put together.
-pub(super) struct Reading {
-    done: Option<oneshot::Receiver<(String, Option<String>)>>,
-}
-
-impl Reading {
-    /// The prompt and what there is to say about it, once.
-    pub(super) async fn ready(&mut self) -> (String, Option<String>) {
-        let Some(done) = self.done.as_mut() else { return std::future::pending().await };
-        let read = done.await;
-        self.done = None;
-        read.unwrap_or_default()
-    }
-}
-
-/// Starts putting the prompt together. Standard input is read on a thread of its own, because it may never end.
-pub(super) fn read(words: Vec<String>, stdin: bool) -> Reading {
-    let (said, done) = oneshot::channel();
-    let wants = stdin || words == ["-"];
-    let words = if words == ["-"] { String::new() } else { words.join(" ") };
-    std::thread::spawn(move || {
-        // Whoever wanted it may be gone.
-        let _ = said.send(gather(words, wants));
-    });
-    Reading { done: Some(done) }
-}
-
-fn gather(words: String, wants: bool) -> (String, Option<String>) {
+/// Puts the prompt together; also says what there is to say about how. May wait for standard input to end.
+pub(super) fn gather(words: &[String], stdin: bool) -> (String, Option<String>) {
+    let dash = words.len() == 1 && words.iter().any(|word| word == "-");
+    let words = if dash { String::new() } else { words.join(" ") };
+    let wants = stdin || dash;
     let stdin = std::io::stdin();
     if !wants && stdin.is_terminal() {
         return (words, None);

@@ -83,6 +83,7 @@ impl Headless {
                 }
             }
             Record::SessionCreated { .. }
+            | Record::SessionForked { .. }
             | Record::PromptAccepted { .. }
             | Record::TitleChanged { .. }
             | Record::CancelAccepted { .. } => {}
@@ -106,6 +107,7 @@ impl Headless {
             | Record::ToolCallFinished { .. }
             | Record::StepFinished { .. } => {
                 if let Some(turn) = self.turn {
+                    self.count(&entry.record);
                     self.of_turn(at, id, turn, &entry.record, out);
                 }
             }
@@ -214,12 +216,56 @@ impl Headless {
             | Record::TitleChanged { .. }
             | Record::AttemptStarted { .. }
             | Record::SessionCreated { .. }
+            | Record::SessionForked { .. }
             | Record::PromptAccepted { .. }
             | Record::PromptQueued { .. }
             | Record::PromptFolded { .. }
             | Record::PromptReturned { .. }
             | Record::Prepared { .. }
             | Record::TurnStarted { .. }
+            | Record::CancelAccepted { .. }
+            | Record::RunFinished(_) => {}
+        }
+    }
+
+    /// Counts what the run uses, for an end of it that no record tells of.
+    fn count(&mut self, record: &Record) {
+        let used = &mut self.used;
+        match record {
+            Record::StepStarted { .. } => used.steps += 1,
+            Record::AttemptStarted { .. } => used.attempts += 1,
+            Record::AttemptFailed { usage, cost, .. } | Record::SubAgentFinished { usage, cost, .. } => {
+                used.usage.add(usage);
+                used.add_cost(*cost);
+            }
+            Record::StepFinished { usage, cost, context, estimated, .. } => {
+                used.usage.add(usage);
+                used.add_cost(*cost);
+                (used.context, used.estimated) = (*context, *estimated);
+            }
+            Record::ToolCallFinished { outcome, .. } => used.tools.count(outcome.status),
+            Record::SessionCreated { .. }
+            | Record::SessionForked { .. }
+            | Record::TitleChanged { .. }
+            | Record::PromptAccepted { .. }
+            | Record::PromptQueued { .. }
+            | Record::PromptFolded { .. }
+            | Record::PromptReturned { .. }
+            | Record::Prepared { .. }
+            | Record::TurnStarted { .. }
+            | Record::TurnFinished { .. }
+            | Record::TurnContinued { .. }
+            | Record::SummaryStarted { .. }
+            | Record::SummaryFinished { .. }
+            | Record::TextAppended { .. }
+            | Record::ReasoningAppended { .. }
+            | Record::MessageFinished { .. }
+            | Record::PermissionAsked { .. }
+            | Record::PermissionDecided { .. }
+            | Record::PermissionWithdrawn { .. }
+            | Record::TodosChanged { .. }
+            | Record::ToolCallStarted { .. }
+            | Record::ToolOutputAppended { .. }
             | Record::CancelAccepted { .. }
             | Record::RunFinished(_) => {}
         }

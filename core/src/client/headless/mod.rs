@@ -10,17 +10,20 @@ use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
 use super::lines;
 use super::live::Live;
+use crate::content::Attachment;
 use crate::ids::{CallId, MessageId, PromptId, RunId, SessionId, TurnId};
 use crate::machine::{Effects, Machine};
 use crate::prompt::{PermissionMode, Prompt};
 use crate::protocol::{Command, Event, EventId, Query, Refusal, RefusalKind, Reply, Request, SessionChoice};
 use crate::record::{CancelScope, Reason, RunFinished, RunStatus, Totals};
 use crate::time::{Deadline, Timestamp};
+use crate::tools::Rule;
 
 /// How long a run is given to settle after the first signal, in milliseconds.
 const SETTLE: u64 = 4_750;
@@ -35,6 +38,10 @@ pub struct Options {
     pub prompt: Prompt,
     /// The session that it is for.
     pub session: Which,
+    /// The id of the session that is made from that one, if it is to be left as it is.
+    pub fork: Option<SessionId>,
+    /// Whether the answer is also kept in a file.
+    pub keeps: bool,
     /// How it reports.
     pub format: Format,
     /// Whether text is printed as it comes (format text only).
@@ -52,7 +59,22 @@ pub struct Options {
     /// The working directory, for the first line.
     pub cwd: String,
     /// What to warn about at the start.
-    pub warnings: alloc::vec::Vec<String>,
+    pub warnings: Vec<String>,
+}
+
+/// What a run needs beside its command line: gathered after its first line, because it may take time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Gathered {
+    /// The prompt's text: what stood on the command line and what came on standard input.
+    pub text: String,
+    /// What goes with it.
+    pub attachments: Vec<Attachment>,
+    /// What is permitted for always where it works.
+    pub rules: Vec<Rule>,
+    /// What stands in the place of the principles in the system prompt.
+    pub system: Option<String>,
+    /// What there is to say about how it came together.
+    pub warning: Option<String>,
 }
 
 /// The session that a run is for.
@@ -93,24 +115,25 @@ pub enum Signal {
 pub enum Input {
     /// It begins. Nothing else comes before.
     Begin,
-    /// The prompt is complete: what stood on the command line and what came on standard input.
-    Ready {
-        /// Its text.
-        text: String,
-        /// What there is to say about how it came together.
-        warning: Option<String>,
-    },
+    /// What the run needs is gathered.
+    Ready(Box<Gathered>),
+    /// Something that the run needs cannot be had, which makes no sense of what was asked for; one sentence says what.
+    Mistake(String),
     /// The request that was made last is answered.
     Reply(Box<Reply>),
     /// The workspace could not be opened, and why.
     Unavailable(Refusal),
     /// Something happened in the workspace.
     Event(Box<Event>),
+    /// The answer is in its file, or why it is not, in one sentence.
+    Kept(Result<(), String>),
     /// A signal came.
     Signal(Signal),
     /// The reader of standard output went away. It is the one thing that still matters when the run is over: what was
     /// printed last is then lost.
     OutputClosed,
+    /// Standard output cannot be written although somebody reads it, and why. It matters as long as that does.
+    OutputFailed(String),
     /// Time has passed.
     Tick,
 }
@@ -120,6 +143,8 @@ pub enum Input {
 pub enum Effect {
     /// Ask at the door.
     Request(Box<Request>),
+    /// Put the answer into its file, which then has all of it or is as it was.
+    Keep(String),
     /// Write to standard output, in order.
     Out(String),
     /// Write a line to standard error.
@@ -155,11 +180,17 @@ pub struct Headless {
     calls: BTreeMap<CallId, (String, String)>,
     /// Whether the reader of standard output is gone.
     closed: bool,
+    /// Whether there is a reader and it cannot be written all the same.
+    failed: bool,
     /// Where printing text as it comes stands.
     live: Live,
     /// What there is to say about how the session's next turn was prepared.
     #[serde(default)]
-    notices: alloc::vec::Vec<String>,
+    notices: Vec<String>,
+    /// What the run has used, as far as its records have said.
+    used: Totals,
+    /// How the run ended and when, while its answer is being kept.
+    unsaid: Option<(Timestamp, RunFinished)>,
 }
 
 /// How far a run is.
@@ -169,10 +200,14 @@ enum Phase {
     Reading,
     /// Its session is being looked up.
     Finding,
+    /// Its session is being made from another one.
+    Forking,
     /// It is submitted and not yet accepted.
     Submitted,
     /// It is accepted.
     Accepted,
+    /// It has ended, and its answer is being kept.
+    Keeping,
     /// It is over.
     Over,
 }
@@ -187,13 +222,21 @@ impl Machine for Headless {
         }
         match input {
             Input::Begin => self.begin(now, out),
-            Input::Ready { text, warning } => self.ready(now, text, warning, out),
+            Input::Ready(gathered) => self.ready(now, *gathered, out),
+            Input::Mistake(message) => self.mistake(now, &message, out),
             Input::Reply(reply) => self.reply(now, *reply, out),
             Input::Unavailable(refusal) => self.refused(now, &refusal, out),
+            // The run has ended; what happens to others meanwhile does not matter.
+            Input::Event(_) if self.phase == Phase::Keeping => {}
             Input::Event(event) => self.event(now, *event, out),
+            Input::Kept(kept) => self.kept(kept, out),
             Input::Signal(signal) => self.signal(now, signal, out),
             Input::OutputClosed => {
                 self.closed = true;
+                self.end(now, Reason::OutputClosed, out);
+            }
+            Input::OutputFailed(why) => {
+                self.lost(&why, out);
                 self.end(now, Reason::OutputClosed, out);
             }
             Input::Tick => self.tick(now, out),
@@ -226,8 +269,11 @@ impl Headless {
             answer: None,
             calls: BTreeMap::new(),
             closed: false,
+            failed: false,
             live: Live::default(),
-            notices: alloc::vec::Vec::new(),
+            notices: Vec::new(),
+            used: Totals::default(),
+            unsaid: None,
         }
     }
 
@@ -266,18 +312,23 @@ impl Headless {
         }
     }
 
-    fn ready(&mut self, now: Timestamp, text: String, warning: Option<String>, out: &mut Effects<Effect>) {
+    fn ready(&mut self, now: Timestamp, gathered: Gathered, out: &mut Effects<Effect>) {
         if self.phase != Phase::Reading {
             return;
         }
+        let Gathered { text, attachments, rules, system, warning } = gathered;
         if let Some(warning) = warning {
             self.warn(now, &warning, out);
         }
         if text.trim().is_empty() {
             let message = "The prompt is empty; say what is to be done, as an argument or on standard input.";
-            return self.finish(now, self.unrecorded(now, RunStatus::Error, Reason::Usage, message), out);
+            return self.mistake(now, message, out);
         }
-        self.options.prompt.text = text;
+        let prompt = &mut self.options.prompt;
+        prompt.text = text;
+        prompt.attachments = attachments;
+        prompt.terms.rules.extend(rules);
+        prompt.terms.system = system.or(prompt.terms.system.take());
         self.phase = Phase::Finding;
         let query = match &self.options.session {
             Which::New(id) => return self.submit(SessionChoice::New { id: id.clone() }, out),
@@ -287,10 +338,17 @@ impl Headless {
         out.push(Effect::Request(Box::new(Request::Query(query))));
     }
 
+    /// What was asked for makes no sense.
+    fn mistake(&mut self, now: Timestamp, message: &str, out: &mut Effects<Effect>) {
+        if self.phase == Phase::Reading {
+            self.finish(now, self.unrecorded(now, RunStatus::Error, Reason::Usage, message), out);
+        }
+    }
+
     fn warn(&mut self, now: Timestamp, message: &str, out: &mut Effects<Effect>) {
         self.line(now, "warning", &lines::Warning { message }, None, out);
         if self.options.format != Format::Jsonl {
-            out.push(Effect::Err(format!("hostler: warning: {}\n", super::printable(message))));
+            out.push(Effect::Err(format!("hostler: warning: {}\n", super::one_line(message))));
         }
     }
 
@@ -303,11 +361,19 @@ impl Headless {
 
     fn reply(&mut self, now: Timestamp, reply: Reply, out: &mut Effects<Effect>) {
         match (self.phase, reply) {
-            (Phase::Finding, Reply::Session(info)) => {
-                self.submit(SessionChoice::Existing { id: info.id }, out)
+            (Phase::Finding, Reply::Session(info)) => match self.options.fork.clone() {
+                Some(session) => {
+                    self.phase = Phase::Forking;
+                    let fork = Command::Fork { from: info.id, session };
+                    out.push(Effect::Request(Box::new(Request::Command(fork))));
+                }
+                None => self.submit(SessionChoice::Existing { id: info.id }, out),
+            },
+            (Phase::Forking, Reply::Forked { session }) => {
+                self.submit(SessionChoice::Existing { id: session }, out);
             }
             (Phase::Finding, Reply::Refused(refusal)) => match &self.options.session {
-                Which::Latest(id) if refusal.kind == RefusalKind::NotFound => {
+                Which::Latest(id) if refusal.kind == RefusalKind::NotFound && self.options.fork.is_none() => {
                     let id = id.clone();
                     self.submit(SessionChoice::New { id }, out);
                 }
@@ -335,6 +401,8 @@ impl Headless {
                 | Reply::Cancelled { .. }
                 | Reply::Cleared { .. }
                 | Reply::Renamed
+                | Reply::Forked { .. }
+                | Reply::Deleted
                 | Reply::Answered { .. },
             ) => {}
             (_, Reply::Sessions(_) | Reply::Transcript(_) | Reply::Runs(_) | Reply::Asks(_)) => {}
@@ -364,7 +432,7 @@ impl Headless {
             reason,
             message: message.to_string(),
             answer: self.answer.as_ref().map(|(message, _)| *message),
-            totals: Totals::default(),
+            totals: self.used,
             duration: now.since(self.began),
         }
     }

@@ -26,19 +26,60 @@ impl Headless {
             // one not at all.
             Input::Signal(_) if self.ending.is_none() => self.ending = Some((Reason::User, now.plus(SETTLE))),
             Input::Signal(Signal::Interrupt) => self.ending = Some((Reason::User, Timestamp::from_millis(0))),
+            Input::OutputFailed(why) if !self.closed => {
+                self.lost(why, out);
+                out.push(Effect::Exit(exit_code(RunStatus::Error, Reason::Storage)));
+            }
             Input::OutputClosed
+            | Input::OutputFailed(_)
             | Input::Signal(_)
             | Input::Begin
-            | Input::Ready { .. }
+            | Input::Ready(_)
+            | Input::Mistake(_)
             | Input::Reply(_)
             | Input::Unavailable(_)
             | Input::Event(_)
+            | Input::Kept(_)
             | Input::Tick => {}
         }
     }
 
-    /// Prints the terminal, once, and ends the process.
-    pub(super) fn finish(&mut self, at: Timestamp, mut terminal: RunFinished, out: &mut Effects<Effect>) {
+    /// Nothing can be printed any more, which is said where it can be.
+    pub(super) fn lost(&mut self, why: &str, out: &mut Effects<Effect>) {
+        self.closed = true;
+        self.failed = true;
+        let text = format!("hostler: Standard output cannot be written ({}).\n", text::one_line(why));
+        out.push(Effect::Err(text));
+    }
+
+    /// The run has ended: prints the terminal, once, and ends the process. What is to be kept is kept before, so that the
+    /// terminal tells whether it is.
+    pub(super) fn finish(&mut self, at: Timestamp, terminal: RunFinished, out: &mut Effects<Effect>) {
+        let keeps = self.options.keeps && self.phase != Phase::Keeping;
+        match self.answer.as_ref().filter(|_| keeps) {
+            Some((_, answer)) => {
+                out.push(Effect::Keep(with_line_break(answer.clone())));
+                self.phase = Phase::Keeping;
+                self.unsaid = Some((at, terminal));
+            }
+            None => self.conclude(at, terminal, out),
+        }
+    }
+
+    /// The answer is in its file, or is not.
+    pub(super) fn kept(&mut self, kept: Result<(), String>, out: &mut Effects<Effect>) {
+        let Some((at, mut terminal)) = self.unsaid.take() else { return };
+        if let Err(why) = kept {
+            if terminal.status == RunStatus::Ok {
+                terminal.status = RunStatus::Error;
+                terminal.reason = Reason::Storage;
+            }
+            terminal.message = format!("{} {why}", terminal.message).trim_start().to_string();
+        }
+        self.conclude(at, terminal, out);
+    }
+
+    fn conclude(&mut self, at: Timestamp, mut terminal: RunFinished, out: &mut Effects<Effect>) {
         self.phase = Phase::Over;
         // What was given back because of our own signal ended by that signal.
         if terminal.status == RunStatus::Cancelled
@@ -55,7 +96,11 @@ impl Headless {
             terminal.reason = Reason::ToolError;
             terminal.message = format!("{} tool calls failed.", terminal.totals.tools.failed);
         }
-        let code = if self.closed { 141 } else { exit_code(terminal.status, terminal.reason) };
+        let code = match (self.closed, self.failed) {
+            (_, true) => exit_code(RunStatus::Error, Reason::Storage),
+            (true, false) => exit_code(RunStatus::Cancelled, Reason::OutputClosed),
+            (false, false) => exit_code(terminal.status, terminal.reason),
+        };
         self.report(at, &terminal, code, out);
         out.push(Effect::Exit(code));
     }
@@ -89,7 +134,7 @@ impl Headless {
             Format::Text => self.report_text(answer.map(|(_, text)| text), out),
         }
         if !terminal.message.is_empty() && self.options.format == Format::Text {
-            out.push(Effect::Err(format!("hostler: {}\n", text::printable(&terminal.message))));
+            out.push(Effect::Err(format!("hostler: {}\n", text::one_line(&terminal.message))));
         }
     }
 
@@ -98,10 +143,7 @@ impl Headless {
             return self.break_live(out);
         }
         let Some(answer) = answer else { return };
-        let mut answer = self.shown(&answer);
-        if !answer.ends_with('\n') {
-            answer.push('\n');
-        }
+        let answer = with_line_break(self.shown(&answer));
         self.out(answer, out);
     }
 
@@ -157,7 +199,14 @@ impl Headless {
     /// Tells a person what is going on.
     pub(super) fn tell(&self, line: String, out: &mut Effects<Effect>) {
         if self.options.format == Format::Text && !self.options.quiet {
-            out.push(Effect::Err(format!("{}\n", text::printable(&line))));
+            out.push(Effect::Err(format!("{}\n", text::printable(&line.replace(['\n', '\r'], " ")))));
         }
     }
+}
+
+fn with_line_break(mut text: String) -> String {
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text
 }

@@ -224,3 +224,17 @@ fn what_was_answered_so_far_is_part_of_an_end_that_is_not_on_record() {
     stand.signal(Signal::Interrupt);
     assert_eq!(stand.last()["answer"], "So far.");
 }
+
+#[test]
+fn output_that_cannot_be_written_is_a_failure_that_is_said() {
+    let mut stand = Stand::begun(options(Format::Jsonl));
+    stand.feed(Input::OutputFailed("No space left on device".into()));
+    stand.finish(RunStatus::Cancelled, Reason::OutputClosed);
+    assert_eq!(stand.exit, Some(1));
+    assert_eq!(stand.err, "hostler: Standard output cannot be written (No space left on device).\n");
+
+    let mut stand = Stand::begun(options(Format::Text));
+    stand.finish(RunStatus::Ok, Reason::Completed);
+    stand.feed(Input::OutputFailed("No space left on device".into()));
+    assert!(stand.exit == Some(1) && stand.err.ends_with("(No space left on device).\n"), "{}", stand.err);
+}

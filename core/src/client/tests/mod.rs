@@ -2,5 +2,6 @@
 
 mod endings;
 mod formats;
+mod keeping;
 mod stand;
 mod start;

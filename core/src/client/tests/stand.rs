@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::{Effect, Format, Headless, Input, Options, Signal, Which};
+use super::super::{Effect, Format, Gathered, Headless, Input, Options, Signal, Which};
 use crate::content::{Block, Finish, ToolCall, ToolOutcome, ToolStatus, Usage};
 use crate::ids::{CallId, MessageId, RunId, SessionId, TurnId};
 use crate::machine::{Effects, Entry, Machine};
@@ -22,6 +22,8 @@ pub(super) struct Stand {
     pub(super) requests: Vec<Request>,
     pub(super) out: String,
     pub(super) err: String,
+    /// What it wants kept.
+    pub(super) keep: Vec<String>,
     /// The code that it has ended with.
     pub(super) exit: Option<u8>,
     seq: u64,
@@ -31,6 +33,8 @@ pub(super) fn options(format: Format) -> Options {
     Options {
         prompt: words::run("p", ""),
         session: Which::New(words::session()),
+        fork: None,
+        keeps: false,
         format,
         live: false,
         terminal: false,
@@ -48,7 +52,8 @@ impl Stand {
         let now = Timestamp::from_millis(1_000);
         let run = Headless::new(options, now);
         let requests = Vec::new();
-        Self { now, run, requests, out: String::new(), err: String::new(), exit: None, seq: 0 }
+        let (out, err, keep) = (String::new(), String::new(), Vec::new());
+        Self { now, run, requests, out, err, keep, exit: None, seq: 0 }
     }
 
     /// A run whose prompt is accepted and whose turn and step have begun.
@@ -75,7 +80,7 @@ impl Stand {
     }
 
     pub(super) fn ready(&mut self, text: &str) {
-        self.feed(Input::Ready { text: text.into(), warning: None });
+        self.feed(Input::Ready(Box::new(Gathered { text: text.into(), ..Gathered::default() })));
     }
 
     pub(super) fn feed(&mut self, input: Input) {
@@ -83,13 +88,14 @@ impl Stand {
         self.run.handle(self.now, input, &mut out);
         assert!(out.records().is_empty(), "a client records nothing");
         for effect in out.into_parts().1 {
-            let lost = matches!(effect, Effect::Exit(141));
+            let lost = matches!(effect, Effect::Exit(141 | 1) | Effect::Err(_));
             assert!(
                 self.exit.is_none() || lost,
                 "nothing comes after the end, unless that was not delivered"
             );
             match effect {
                 Effect::Request(request) => self.requests.push(*request),
+                Effect::Keep(text) => self.keep.push(text),
                 Effect::Out(text) => self.out.push_str(&text),
                 Effect::Err(text) => self.err.push_str(&text),
                 Effect::Exit(code) => self.exit = Some(code),

@@ -1,7 +1,7 @@
 //! From the first line to acceptance: the prompt, the session, and whatever can go wrong with them.
 
 use super::stand::{Stand, finished, options};
-use crate::client::{Format, Input, Options, Which};
+use crate::client::{Format, Gathered, Input, Options, Which};
 use crate::ids::{ClientId, RunId, SessionId};
 use crate::protocol::{
     Activity, Command, Ended, Event, Holder, Notice, Query, Refusal, RefusalKind, Reply, Request, RunInfo,
@@ -11,8 +11,8 @@ use crate::record::{Reason, Record, ReturnReason, RunStatus, Totals};
 use crate::rig::words;
 use crate::time::Timestamp;
 
-fn found(id: &str) -> Input {
-    let info = SessionInfo {
+pub(super) fn info(id: &str) -> SessionInfo {
+    SessionInfo {
         id: SessionId::new(id),
         title: "t".into(),
         parent: None,
@@ -23,8 +23,11 @@ fn found(id: &str) -> Input {
         model: None,
         totals: Totals::default(),
         activity: Activity::Idle,
-    };
-    Input::Reply(Box::new(Reply::Session(info)))
+    }
+}
+
+fn found(id: &str) -> Input {
+    Input::Reply(Box::new(Reply::Session(info(id))))
 }
 
 fn refused(kind: RefusalKind) -> Input {
@@ -60,7 +63,11 @@ fn warnings_go_to_standard_error_in_other_formats() {
     for format in [Format::Text, Format::Json] {
         let mut stand = Stand::new(options(format));
         stand.feed(Input::Begin);
-        stand.feed(Input::Ready { text: "Do it.".into(), warning: Some("not read".into()) });
+        stand.feed(Input::Ready(Box::new(Gathered {
+            text: "Do it.".into(),
+            warning: Some("not read".into()),
+            ..Gathered::default()
+        })));
         assert_eq!(stand.err, "hostler: warning: not read\n");
         assert!(stand.out.is_empty());
     }
@@ -187,6 +194,31 @@ fn what_waits_behind_another_turn_and_what_goes_back_is_told() {
     stand.record(Record::RunFinished(super::stand::finished(RunStatus::Cancelled, Reason::Returned)));
     assert_eq!(stand.kinds(), ["run.started", "prompt.queued", "prompt.returned", "run.finished"]);
     assert_eq!(stand.exit, Some(7));
+}
+
+#[test]
+fn what_is_kept_for_the_directory_joins_the_rules_of_the_command_line() {
+    let rule = |text| crate::tools::Rule::parse(crate::tools::Action::Allow, text, None).expect("a rule");
+    let mut asked = options(Format::Text);
+    asked.prompt.terms.rules = vec![rule("edit")];
+    let mut stand = Stand::new(asked);
+    stand.feed(Input::Begin);
+    let gathered = Gathered { text: "Do it.".into(), rules: vec![rule("bash")], ..Gathered::default() };
+    stand.feed(Input::Ready(Box::new(gathered)));
+    let Some(Request::Command(Command::Submit { prompt, .. })) = stand.requests.last() else { panic!() };
+    assert_eq!(prompt.terms.rules, [rule("edit"), rule("bash")]);
+}
+
+#[test]
+fn what_cannot_be_gathered_ends_the_run_before_anything_is_asked() {
+    let mut stand = Stand::new(options(Format::Jsonl));
+    stand.feed(Input::Begin);
+    stand.feed(Input::Mistake("The file is not there.".into()));
+    assert_eq!((stand.exit, stand.requests.len()), (Some(2), 0));
+    assert_eq!(
+        (&stand.last()["reason"], &stand.last()["message"]),
+        (&"usage".into(), &"The file is not there.".into())
+    );
 }
 
 #[test]

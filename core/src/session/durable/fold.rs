@@ -27,6 +27,12 @@ impl Durable {
                 self.title.clone_from(title);
                 self.parent.clone_from(parent);
             }
+            Record::SessionForked { titled_by, messages, turn, todos, .. } => {
+                self.titled_by = *titled_by;
+                self.last_turn = *turn;
+                self.todos.clone_from(todos);
+                messages.iter().for_each(|message| self.push(message.id, message.body.clone()));
+            }
             Record::TitleChanged { title, by, usage, cost } => {
                 self.title.clone_from(title);
                 self.titled_by = Some(*by);
@@ -287,17 +293,7 @@ impl Durable {
             call.outcome = Some(outcome.clone());
         }
         self.length.since += outcome_bytes(outcome);
-        self.with_turn(|turn| {
-            let tools = &mut turn.totals.tools;
-            match outcome.status {
-                ToolStatus::Ok => tools.ok += 1,
-                ToolStatus::Error => tools.failed += 1,
-                ToolStatus::Denied => tools.denied += 1,
-                ToolStatus::Cancelled | ToolStatus::Interrupted | ToolStatus::NotReached => {
-                    tools.cancelled += 1
-                }
-            }
-        });
+        self.with_turn(|turn| turn.totals.tools.count(outcome.status));
     }
 
     fn finish_step(&mut self, usage: &Usage, cost: Option<u64>, (context, estimated): (u64, bool)) {

@@ -3,7 +3,9 @@
 mod admission;
 mod asks;
 mod cancel;
+mod cost;
 mod overtime;
+mod plan;
 mod queue;
 mod recovery;
 mod retries;

@@ -105,6 +105,14 @@ fn by_default(tool: &str, part: &Part) -> Action {
     if allowed { Action::Allow } else { Action::Ask }
 }
 
+/// Whether a model is told of a tool: there is no use in offering what would be denied whatever it is given.
+pub fn is_offered(tool: &str, mode: PermissionMode) -> bool {
+    match mode {
+        PermissionMode::Plan => only_looks(tool),
+        PermissionMode::Headless | PermissionMode::Yolo | PermissionMode::Interactive => true,
+    }
+}
+
 /// Whether a tool changes nothing, whatever it is given.
 pub(super) fn only_looks(tool: &str) -> bool {
     reads(tool) || matches!(tool, "todos" | "agent")

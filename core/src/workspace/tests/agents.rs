@@ -209,6 +209,22 @@ fn after_a_crash_sub_agents_end_first_and_what_they_used_counts() {
 }
 
 #[test]
+fn a_sub_agent_may_cost_what_is_left_of_what_its_run_may() {
+    let mut rig = Rig::new();
+    let prices = Some(Box::new(Prices { input: 1_000_000, ..Prices::default() }));
+    let mut asked = prompt("p", "Do it.");
+    asked.terms.max_cost = Some(100);
+    rig.submit(asked);
+    rig.prepared_with("p", Ok(Preparation { prices, ..words::preparation() }));
+    let [call, input] = words::called(0, LOOK.0, LOOK.1);
+    rig.stream(vec![call, input, used(70, 0), stop()]);
+    let open = rig.durable(&child(1)).open.values().next().unwrap();
+    assert_eq!(open.prompt.terms.max_cost, Some(30));
+    answers(&mut rig, &child(1), "All is well.");
+    assert_eq!((rig.end("p").reason, rig.end("p").totals.cost), (Reason::MaxCost, Some(100)));
+}
+
+#[test]
 fn nobody_goes_on_with_a_sub_agents_conversation_so_that_it_is_not_summed_up_for_later() {
     let mut rig = Rig::serving();
     rig.submit(prompt("p", "Do it."));

@@ -1,0 +1,96 @@
+//! Files that a run reads and writes beside its work, and runs of which nothing is kept.
+
+use std::fs;
+
+use hostler_tests::strict::{Answer, Recorded, Script, StrictProvider};
+use serde_json::json;
+
+use crate::home;
+
+#[test]
+fn files_are_attached() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+    home.write("a.txt", "a text\n");
+    fs::write(home.work().join("b.png"), b"\x89PNG\r\n\x1a\n\0\xff").unwrap();
+    home.run(&provider, ["--file", "a.txt", "-f", "b.png", "What is this?"]).finish().expect_code(0);
+    let said = provider.completions()[0].body.to_string();
+    assert!(said.contains("a text") && said.contains("data:image/png;base64,iVBORw0KGgoA/w=="), "{said}");
+}
+
+#[test]
+fn a_file_that_cannot_be_attached_is_named() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("never")));
+    fs::write(home.work().join("binary"), [0, 159, 146, 150]).unwrap();
+    for (words, why) in [
+        (["--file", "missing"], "check the path after --file"),
+        (["--file", "."], "cannot be read"),
+        (["--file", "binary"], "neither text"),
+        (["--system", "missing"], "check the path after --system"),
+        (["--output", "no/such/dir"], "give --output another file"),
+        (["--output", "."], "give --output another file"),
+    ] {
+        let run = home.run(&provider, words).words(["Hi"]).finish().expect_code(2);
+        let message = run.last()["message"].as_str().unwrap().to_owned();
+        assert!(message.contains(why) && run.last()["reason"] == "usage", "{words:?}: {message}");
+    }
+    assert!(provider.requests().is_empty());
+}
+
+#[test]
+fn the_system_prompt_is_the_users_if_they_give_one() {
+    let (home, provider) = (home(), StrictProvider::start([Answer::say("Hello."), Answer::say("Hello.")]));
+    home.write("system.txt", "You are a parrot.\n");
+    home.run(&provider, ["--append-system", "Rhyme.", "Hi"]).finish().expect_code(0);
+    home.run(&provider, ["--system", "system.txt", "Hi"]).finish().expect_code(0);
+    let asked = provider.completions();
+    let system = |at: usize| asked[at].messages()[0]["content"].to_string();
+    assert!(system(0).contains("You are Hostler") && system(0).contains("Rhyme."), "{}", system(0));
+    assert!(system(1).contains("You are a parrot.") && !system(1).contains("Hostler"), "{}", system(1));
+}
+
+#[test]
+fn the_answer_is_also_written_to_a_file() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+    home.write("answer.txt", "old");
+    let run = home.run_text(&provider, ["--output", "answer.txt", "Hi"]).finish().expect_code(0);
+    assert_eq!((run.out.as_str(), home.read("answer.txt").as_str()), ("Hello.\n", "Hello.\n"));
+    assert_eq!(fs::read_dir(home.work()).unwrap().count(), 1, "nothing else is left there");
+    let provider = StrictProvider::start(Answer::error(400, "No."));
+    home.run(&provider, ["--output", "answer.txt", "Hi"]).finish().expect_code(1);
+    assert_eq!(home.read("answer.txt"), "Hello.\n", "without an answer it is as it was");
+}
+
+#[test]
+fn nothing_is_kept_of_an_ephemeral_run() {
+    let home = home();
+    let look = Answer::calling("c1", "ls", json!({}));
+    let provider = StrictProvider::start([look, Answer::say("I have looked.")]);
+    let run = home.run_text(&provider, ["--ephemeral", "--format", "json", "Hi"]);
+    let last: serde_json::Value = serde_json::from_str(run.finish().expect_code(0).out.trim()).unwrap();
+    assert_eq!((&last["answer"], &last["tools"]["ok"]), (&json!("I have looked."), &json!(1)));
+    let mut left = Vec::new();
+    let mut dirs = vec![home.state(), home.root().join("tmp")];
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir).unwrap().flatten() {
+            if entry.path().is_dir() { dirs.push(entry.path()) } else { left.push(entry.path()) }
+        }
+    }
+    assert!(left.is_empty(), "{left:?}");
+    let both = home.run(&provider, ["--ephemeral", "--continue", "Hi"]).finish().expect_code(2);
+    assert!(both.out.is_empty() && both.err.contains("--ephemeral"), "{}", both.err);
+}
+
+#[test]
+fn a_small_model_gives_a_title() {
+    let home = home();
+    let by_model = |request: &Recorded| {
+        if request.body["model"] == "small-1" { Answer::say("A greeting") } else { Answer::say("Hello.") }
+    };
+    let provider = StrictProvider::start(Script::each(by_model).models(["strict-1", "small-1"]));
+    let run = home.run(&provider, ["--small-model", "openai/small-1", "Hi"]).finish().expect_code(0);
+    assert_eq!(run.last()["answer"], "Hello.");
+    let asked = provider.completions();
+    assert!(asked.iter().any(|request| request.body["model"] == "strict-1"));
+    let unknown = home.run(&provider, ["--small-model", "nobody/x", "Hi"]).finish().expect_code(2);
+    assert_eq!(unknown.last()["reason"], "unknown_model");
+}

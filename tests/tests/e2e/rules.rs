@@ -1,0 +1,102 @@
+//! Rules on the command line, rules that are kept, and plans.
+
+use hostler_tests::harness::Home;
+use hostler_tests::strict::{Answer, StrictProvider};
+use serde_json::json;
+
+use crate::home;
+
+/// The model runs two commands and writes a file.
+fn acting() -> StrictProvider {
+    let calls = Answer::new()
+        .call("c1", "bash", json!({"command": "touch one"}))
+        .call("c2", "write", json!({"file_path": "src/two.txt", "content": "2"}))
+        .call("c3", "write", json!({"file_path": "out/three.txt", "content": "3"}));
+    StrictProvider::start([calls, Answer::say("Done.")])
+}
+
+/// How the three calls end when the program is started with those words.
+fn ends(home: &Home, words: &[&str]) -> Vec<String> {
+    let provider = acting();
+    let run = home.run(&provider, words.to_vec()).words(["Go."]).finish().expect_code(0);
+    run.lines().tools().into_iter().map(|(_, status)| status).collect()
+}
+
+#[test]
+fn what_a_rule_allows_is_done_and_nothing_else() {
+    let home = home();
+    assert_eq!(ends(&home, &["--allow", "write(out/**)"]), ["denied", "denied", "ok"]);
+    assert!(!home.has("one") && !home.has("src"));
+    assert_eq!(home.read("out/three.txt"), "3");
+    assert_eq!(ends(&home, &["--allow", "bash", "--allow", "write(src/**)"]), ["ok", "ok", "denied"]);
+}
+
+#[test]
+fn what_a_rule_denies_is_not_done_even_with_yolo() {
+    let home = home();
+    assert_eq!(
+        ends(&home, &["--yolo", "--deny", "bash", "--deny", "write(out/**)"]),
+        ["denied", "ok", "denied"]
+    );
+    assert_eq!(ends(&home, &["--allow", "write", "--deny", "write(src/**)"]), ["denied", "denied", "ok"]);
+    assert!(!home.has("one"));
+}
+
+#[test]
+fn a_rule_that_makes_no_sense_is_a_mistake_in_the_command_line() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("never")));
+    for (words, why) in [
+        (["--allow", "frobnicate"], "There is no tool named \"frobnicate\""),
+        (["--deny", "bash("], "is not a rule"),
+        (["--allow", "write(../x)"], "would never apply"),
+        (["--allow", ""], "is not a rule"),
+    ] {
+        let run = home.run(&provider, words).words(["Go."]).finish().expect_code(2);
+        assert!(run.out.is_empty() && run.err.contains(why), "{words:?}: {}", run.err);
+        assert_eq!(run.err.lines().count(), 1, "{}", run.err);
+    }
+    assert!(provider.requests().is_empty());
+}
+
+#[test]
+fn what_is_kept_for_the_directory_holds() {
+    let home = home();
+    assert_eq!(ends(&home, &[]), ["denied", "denied", "denied"]);
+    let workspaces = home.state().join("hostler/workspaces");
+    let workspace = std::fs::read_dir(workspaces).unwrap().next().unwrap().unwrap().path();
+    let rules = workspace.join("rules.json");
+    std::fs::write(&rules, r#"[{"action":"allow","subject":{"tool":"bash"}}]"#).unwrap();
+    assert_eq!(ends(&home, &[]), ["ok", "denied", "denied"]);
+
+    std::fs::write(&rules, "mine").unwrap();
+    let provider = StrictProvider::start(Answer::say("never"));
+    let run = home.run(&provider, ["Go."]).finish().expect_code(2);
+    let message = run.last()["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("rules.json") && message.contains("mend that file"), "{message}");
+    assert_eq!(run.last()["reason"], "usage");
+    assert!(provider.requests().is_empty());
+    assert_eq!(std::fs::read_to_string(&rules).unwrap(), "mine");
+}
+
+#[test]
+fn a_plan_is_offered_only_tools_that_read() {
+    let home = home();
+    let provider = StrictProvider::start([
+        Answer::new().call("c1", "bash", json!({"command": "touch made"})).call("c2", "ls", json!({})),
+        Answer::say("I would make it."),
+        Answer::calling("c3", "bash", json!({"command": "touch made"})),
+        Answer::say("Made."),
+    ]);
+    let run = home.run(&provider, ["--plan", "--allow", "bash", "Go."]).finish().expect_code(0);
+    assert_eq!(run.lines().first("run.started").unwrap()["permission_mode"], "plan");
+    let tools = run.lines().tools();
+    assert_eq!(tools, [("bash".to_owned(), "error".to_owned()), ("ls".to_owned(), "ok".to_owned())]);
+    assert!(!home.has("made"));
+    let asked = provider.completions();
+    assert_eq!(asked[0].tool_names(), ["agent", "glob", "grep", "ls", "todos", "view"]);
+
+    home.run(&provider, ["--continue", "--yolo", "Do it."]).finish().expect_code(0);
+    assert!(home.has("made"));
+    let both = home.run(&provider, ["--plan", "--yolo", "Go."]).finish().expect_code(2);
+    assert!(both.out.is_empty() && both.err.contains("--plan"), "{}", both.err);
+}

@@ -1,0 +1,67 @@
+//! What a run needs beside its command line. It is gathered on a thread of its own, because a pipe or a file may never
+//! end.
+
+use std::path::{Path, PathBuf};
+
+use hostler_core::client::{Gathered, Input};
+use hostler_shell::rules;
+use tokio::sync::oneshot;
+
+use super::{attach, keep, prompt};
+use crate::cli::RunArgs;
+use crate::place::Place;
+
+/// What is being gathered.
+pub(super) struct Gathering {
+    done: Option<oneshot::Receiver<Result<Gathered, String>>>,
+}
+
+impl Gathering {
+    /// What was gathered, or why not, once.
+    pub(super) async fn ready(&mut self) -> Input {
+        let Some(done) = self.done.as_mut() else { return std::future::pending().await };
+        let gathered = done.await;
+        self.done = None;
+        match gathered {
+            Ok(Ok(gathered)) => Input::Ready(Box::new(gathered)),
+            Ok(Err(mistake)) => Input::Mistake(mistake),
+            Err(_) => {
+                Input::Mistake("The prompt could not be put together; this is a fault in hostler.".to_owned())
+            }
+        }
+    }
+}
+
+/// Starts gathering.
+pub(super) fn start(args: RunArgs, place: Option<&Place>) -> Gathering {
+    let (said, done) = oneshot::channel();
+    let state = place.map(|place| place.dir.clone());
+    std::thread::spawn(move || {
+        // Whoever wanted it may be gone.
+        let _ = said.send(gather(&args, state));
+    });
+    Gathering { done: Some(done) }
+}
+
+fn gather(args: &RunArgs, state: Option<PathBuf>) -> Result<Gathered, String> {
+    let rules = match state {
+        Some(dir) => kept(&dir)?,
+        // Without a place for state the run ends before rules matter.
+        None => Vec::new(),
+    };
+    args.output.as_deref().map_or(Ok(()), keep::check)?;
+    let attachments = args.file.iter().map(|path| attach::file(path)).collect::<Result<_, _>>()?;
+    let system = args.system.as_deref().map(|path| attach::text(path, "--system")).transpose()?;
+    let (text, warning) = prompt::gather(&args.prompt, args.stdin);
+    Ok(Gathered { text, attachments, rules, system, warning })
+}
+
+/// What is permitted for always. A file that cannot be read may forbid something, so nothing is done without it.
+fn kept(dir: &Path) -> Result<Vec<hostler_core::tools::Rule>, String> {
+    rules::kept(dir).map_err(|error| {
+        format!(
+            "The rules that are kept for this directory, in {}, cannot be read ({error}); mend that file or move it away.",
+            rules::file(dir).display()
+        )
+    })
+}

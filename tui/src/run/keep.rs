@@ -1,0 +1,129 @@
+//! The file that the answer goes to: it is as it was or has all of the answer, whoever looks at it and whatever happens.
+
+use std::fs::{self, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::Builder;
+use tokio::sync::oneshot;
+
+/// The file, and what becomes of it.
+pub(super) struct Keeping {
+    file: Option<PathBuf>,
+    done: Option<oneshot::Receiver<Result<(), String>>>,
+}
+
+impl Keeping {
+    pub(super) fn new(file: Option<PathBuf>) -> Self {
+        Self { file, done: None }
+    }
+
+    /// Starts writing, on a thread of its own: a disk may be slow.
+    pub(super) fn start(&mut self, text: String) {
+        let Some(file) = self.file.clone() else { return };
+        let (said, done) = oneshot::channel();
+        std::thread::spawn(move || {
+            let kept = keep(&file, &text);
+            // Whoever wanted it may be gone.
+            let _ = said.send(kept.map_err(|error| sentence(&file, &error)));
+        });
+        self.done = Some(done);
+    }
+
+    /// What became of it, once.
+    pub(super) async fn done(&mut self) -> Result<(), String> {
+        let Some(done) = self.done.as_mut() else { return std::future::pending().await };
+        let kept = done.await;
+        self.done = None;
+        kept.unwrap_or_else(|_| Err("The answer was not written; this is a fault in hostler.".to_owned()))
+    }
+}
+
+/// Why an answer could not go to that file, as far as that can be known before there is one.
+pub(super) fn check(file: &Path) -> Result<(), String> {
+    let place = || -> io::Result<()> {
+        let (target, dir) = place_of(file)?;
+        match fs::metadata(&target) {
+            Ok(found) if !found.is_file() => Err(io::Error::other("it is there and is no file")),
+            Ok(_) => Ok(()),
+            Err(_) => fs::metadata(dir).map(drop),
+        }
+    };
+    place().map_err(|error| sentence(file, &error))
+}
+
+fn sentence(file: &Path, error: &io::Error) -> String {
+    format!("The answer cannot be written to {} ({error}); give --output another file.", file.display())
+}
+
+fn keep(file: &Path, text: &str) -> io::Result<()> {
+    let (target, dir) = place_of(file)?;
+    let found = fs::metadata(&target);
+    // What is there already keeps its mode; a new file gets what the umask leaves.
+    let mode = found.as_ref().map_or(0o666, |found| found.permissions().mode() & 0o7777);
+    let mut new =
+        Builder::new().prefix(".hostler-").permissions(Permissions::from_mode(mode)).tempfile_in(dir)?;
+    new.write_all(text.as_bytes())?;
+    if found.is_ok() {
+        new.as_file().set_permissions(Permissions::from_mode(mode))?;
+    }
+    new.as_file().sync_all()?;
+    new.persist(target).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// The file itself, where a link leads to it, and its directory.
+fn place_of(file: &Path) -> io::Result<(PathBuf, PathBuf)> {
+    let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
+    if target.file_name().is_none() {
+        return Err(io::Error::other("it names no file"));
+    }
+    let dir = match target.parent() {
+        Some(dir) if !dir.as_os_str().is_empty() => dir.to_path_buf(),
+        Some(_) | None => PathBuf::from("."),
+    };
+    Ok((target, dir))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn mode(file: &Path) -> u32 {
+        fs::metadata(file).unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_file_is_replaced_whole_and_keeps_its_mode() {
+        let temp = tempfile::tempdir().unwrap();
+        let file = temp.path().join("answer.txt");
+        check(&file).unwrap();
+        keep(&file, "one\n").unwrap();
+        assert_eq!(mode(&file) & 0o400, 0o400);
+        fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
+        keep(&file, "two\n").unwrap();
+        assert_eq!((fs::read_to_string(&file).unwrap().as_str(), mode(&file)), ("two\n", 0o640));
+        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 1, "nothing else is left there");
+    }
+
+    #[test]
+    fn a_link_stays_one() {
+        let temp = tempfile::tempdir().unwrap();
+        let (file, link) = (temp.path().join("answer.txt"), temp.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        keep(&link, "new\n").unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new\n");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_known_before() {
+        let temp = tempfile::tempdir().unwrap();
+        for file in [temp.path().to_path_buf(), temp.path().join("missing/answer.txt"), "/dev/null".into()] {
+            assert!(check(&file).unwrap_err().contains("give --output another file"), "{}", file.display());
+        }
+    }
+}

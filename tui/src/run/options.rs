@@ -1,0 +1,95 @@
+//! What the command line asks of a run, in the words of the decisions.
+
+use std::io::IsTerminal;
+
+use hostler_core::client::{Format, Options, Which};
+use hostler_core::ids::{ClientId, PromptId, RunId, SessionId};
+use hostler_core::prompt::{PermissionMode, Prompt, Terms};
+use hostler_core::tools::{Action, Rule};
+use uuid::Uuid;
+
+use crate::cli::{FormatArg, RunArgs};
+use crate::failure::Failure;
+
+/// The options of a run, as far as the command line says them: where it is and what is configured there is not known yet. A
+/// rule that makes no sense is a mistake in the command line.
+pub(super) fn options(args: &RunArgs) -> Result<Options, Failure> {
+    let run = id();
+    let prompt = Prompt {
+        id: PromptId::new(run.clone()),
+        run: Some(RunId::new(run)),
+        client: ClientId::new(id()),
+        text: String::new(),
+        attachments: Vec::new(),
+        terms: terms(args)?,
+    };
+    let terminal = std::io::stdout().is_terminal();
+    Ok(Options {
+        prompt,
+        session: session(args)?,
+        fork: args.fork.then(|| SessionId::new(id())),
+        keeps: args.output.is_some(),
+        format: match args.format {
+            FormatArg::Text => Format::Text,
+            FormatArg::Json => Format::Json,
+            FormatArg::Jsonl => Format::Jsonl,
+        },
+        live: args.live || terminal,
+        terminal,
+        quiet: args.quiet,
+        fail_on_tool_error: args.fail_on_tool_error,
+        timeout: args.timeout,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        cwd: String::new(),
+        warnings: Vec::new(),
+    })
+}
+
+fn session(args: &RunArgs) -> Result<Which, Failure> {
+    match (&args.session, args.continue_last) {
+        (Some(prefix), _) => Ok(Which::Prefix(prefix.clone())),
+        (None, true) => Ok(Which::Latest(SessionId::new(id()))),
+        (None, false) if args.fork => {
+            Err(Failure::usage("There is nothing to fork; name a session with --session, or add --continue."))
+        }
+        (None, false) => Ok(Which::New(SessionId::new(id()))),
+    }
+}
+
+fn terms(args: &RunArgs) -> Result<Terms, Failure> {
+    let usual = Terms::headless();
+    Ok(Terms {
+        model: args.model.clone(),
+        permission: mode(args),
+        rules: rules(args)?,
+        max_steps: args.max_steps.unwrap_or(usual.max_steps),
+        max_wait: args.max_wait.unwrap_or(usual.max_wait),
+        max_cost: args.max_cost,
+        // A title of a model's making costs something, so it is made only if somebody asks for it.
+        title: args.small_model.is_some(),
+        small_model: args.small_model.clone(),
+        append_system: args.append_system.clone(),
+        ..usual
+    })
+}
+
+fn mode(args: &RunArgs) -> PermissionMode {
+    match (args.plan, args.yolo) {
+        (true, _) => PermissionMode::Plan,
+        (false, true) => PermissionMode::Yolo,
+        (false, false) => PermissionMode::Headless,
+    }
+}
+
+fn rules(args: &RunArgs) -> Result<Vec<Rule>, Failure> {
+    let home = std::env::var("HOME").ok().filter(|home| home.starts_with('/'));
+    let read = |action| move |text| (action, text);
+    let allowed = args.allow.iter().map(read(Action::Allow));
+    let written = allowed.chain(args.deny.iter().map(read(Action::Deny)));
+    let rules = written.map(|(action, text)| Rule::parse(action, text, home.as_deref()));
+    rules.collect::<Result<_, _>>().map_err(Failure::usage)
+}
+
+fn id() -> String {
+    Uuid::new_v4().to_string()
+}
