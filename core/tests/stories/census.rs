@@ -119,7 +119,7 @@ impl Census {
             let rare: Vec<_> = ACTS.into_iter().filter(|act| times(*act) < 3).collect();
             // Those do not last: it is enough if much happens in them.
             let short = ["cancelling", "summing up for no run"].contains(&situation);
-            let often = short && ACTS.into_iter().map(times).sum::<usize>() >= 20;
+            let often = short && ACTS.into_iter().map(times).sum::<usize>() >= 10;
             assert!(rare.is_empty() || often, "hardly ever {situation}: {rare:?} {:?}", self.acts);
         }
     }

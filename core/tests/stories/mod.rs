@@ -70,6 +70,10 @@ pub(crate) enum Act {
         nth: u8,
         fails: bool,
     },
+    /// A session that begins with all that was said in another one.
+    Fork {
+        session: u8,
+    },
     Held {
         session: u8,
     },
@@ -170,6 +174,7 @@ fn act() -> impl Strategy<Value = Act> {
         1 => session.clone().prop_map(|session| Act::ClearQueue { session }),
         8 => (nth, proptest::bool::weighted(0.05)).prop_map(|(nth, fails)| Act::Open { nth, fails }),
         1 => session.clone().prop_map(|session| Act::Held { session }),
+        1 => session.clone().prop_map(|session| Act::Fork { session }),
         12 => (nth, proptest::bool::weighted(0.1), any::<bool>())
             .prop_map(|(nth, fails, small)| Act::Prepared { nth, fails, small }),
         16 => (nth, says()).prop_map(|(nth, says)| Act::Model { nth, says }),

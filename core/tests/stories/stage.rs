@@ -33,6 +33,7 @@ const WINDOW: u64 = 400;
 pub(crate) struct Stage {
     pub(super) rig: Rig,
     pub(super) census: Census,
+    forks: u32,
 }
 
 /// One of the sessions of all stories.
@@ -43,7 +44,7 @@ pub(super) fn session(number: u8) -> SessionId {
 impl Stage {
     pub(crate) fn new(serving: bool) -> Self {
         let settings = Settings { serving, answer_bytes: 200, attempts: 3, ..Settings::default() };
-        Self { rig: Rig::with(settings), census: Census::default() }
+        Self { rig: Rig::with(settings), census: Census::default(), forks: 0 }
     }
 
     /// Plays the story and brings everything in it to its end. Says what happened in it.
@@ -131,7 +132,7 @@ impl Stage {
         let Some((session, attempt)) = pick(self.rig.flights.calls.iter(), nth) else { return Vec::new() };
         let turn = self.rig.durable(session).turn.as_ref();
         let sums_up = turn.is_some_and(|turn| turn.purpose != session::Purpose::Work);
-        if sums_up && !how.is_multiple_of(8) {
+        if sums_up && !how.is_multiple_of(16) {
             return Vec::new();
         }
         let said = |event| words::to(session, session::Input::Model { attempt: *attempt, event });
@@ -168,6 +169,11 @@ impl Stage {
             }
             Act::ClearQueue { session: of } => {
                 Some(self.rig.request(Command::ClearQueue { session: session(*of) }).1)
+            }
+            Act::Fork { session: of } => {
+                self.forks += 1;
+                let fork = SessionId::new(format!("fork-{}", self.forks));
+                Some(self.rig.request(Command::Fork { from: session(*of), session: fork }).1)
             }
             Act::Held { session: of } => {
                 let holder = Holder { pid: 1, since: self.rig.now };
@@ -258,7 +264,7 @@ impl Stage {
                 Some(words::to(&session, self.stray(&session, *nth, *what)?))
             }
             Act::Submit { .. } | Act::Cancel { .. } | Act::CancelRun { .. } => None,
-            Act::ClearQueue { .. } | Act::Held { .. } | Act::Open { .. } => None,
+            Act::ClearQueue { .. } | Act::Fork { .. } | Act::Held { .. } | Act::Open { .. } => None,
             Act::Title { nth, how } => {
                 let session = pick(flights.titles.iter(), *nth)?.clone();
                 let event = match how % 4 {

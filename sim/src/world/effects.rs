@@ -89,14 +89,30 @@ impl World {
             Ask::CallModel { attempt, .. } => self.call_model(process, session, attempt),
             Ask::CancelCall { attempt } => self.stop_job(process, &EffectId::Attempt(session, attempt)),
             Ask::InspectCall { call, input } => {
-                let intent = tools::intent(&input, &mut self.luck_of_call(&session, call, 1));
-                let input = SessionInput::Inspected { call, intent };
-                self.processes[process].pending.push_back(Input::Session { session, input });
+                self.look_at_call(process, session, call, &input);
             }
             Ask::RunTool { call, input } => self.run_tool(process, session, call, &input),
             Ask::CancelTool { call } => self.cancel_tool(process, session, call),
             Ask::MakeTitle { .. } | Ask::CancelTitle | Ask::KeepRules { .. } | Ask::Reply { .. } => {}
         }
+    }
+
+    /// A look at a call may take its time, or longer than it is waited for. Where every order is tried it takes none.
+    fn look_at_call(&mut self, process: usize, session: SessionId, call: CallId, input: &ToolInput) {
+        let mut roll = self.luck_of_call(&session, call, 1);
+        let input = SessionInput::Inspected { call, intent: tools::intent(input, &mut roll) };
+        if self.options.short > 0 {
+            return self.processes[process].pending.push_back(Input::Session { session, input });
+        }
+        let (slow, hangs) = (roll.chance(self.options.prepare_slow), roll.chance(self.options.prepare_hang));
+        let late = self.options.prepare.saturating_sub(1) + roll.pick(&[0, 1, 2, 100, 1_000, 10_000]);
+        let soon = self.options.delay(&mut roll, 5);
+        let at = if slow { late } else { soon };
+        let script = if hangs { VecDeque::new() } else { VecDeque::from([(at, input)]) };
+        let owner = self.processes[process].id();
+        let job =
+            Job { owner, session: session.clone(), script, endless: None, manner: Manner::Deaf, course: 0 };
+        self.start_job(process, EffectId::Call(session, call), job);
     }
 
     fn open(&mut self, process: usize, session: SessionId) {

@@ -180,7 +180,9 @@ impl Process {
         let Input::Session { session, input } = input else { return };
         let id = match input {
             SessionInput::Prepared { prompt, .. } => EffectId::Prepare(session.clone(), prompt.clone()),
-            SessionInput::ToolFinished { call, .. } => EffectId::Call(session.clone(), *call),
+            SessionInput::Inspected { call, .. } | SessionInput::ToolFinished { call, .. } => {
+                EffectId::Call(session.clone(), *call)
+            }
             SessionInput::Model { attempt, event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => {
                 EffectId::Attempt(session.clone(), *attempt)
             }
