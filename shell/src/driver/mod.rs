@@ -212,9 +212,14 @@ impl Driver {
                 self.jobs.prepare(session, prompt, preparing);
             }
             Ask::CancelPrepare { prompt } => self.jobs.cancel_prepare(session, prompt),
-            // Keys are what the environment says, and no preparation calls them renewable.
-            Ask::CallModel { attempt, model, renew: _ } => match self.machine.model_request(&session) {
-                Some(request) => self.jobs.call(session, attempt, self.setup.models.get(&model), request),
+            Ask::CallModel { attempt, model, renew } => match self.machine.model_request(&session) {
+                Some(request) => {
+                    let model = self.setup.models.get(&model);
+                    if renew {
+                        model.renew();
+                    }
+                    self.jobs.call(session, attempt, model, request);
+                }
                 None => self.pending.push_back(lost(session, attempt)),
             },
             Ask::MakeTitle { model } => {

@@ -44,6 +44,10 @@ struct Shared {
 }
 
 impl Model for Carrier {
+    fn renew(&self) {
+        self.shared.credential.forget();
+    }
+
     fn call(
         &self,
         request: ModelRequest,
@@ -78,6 +82,11 @@ impl Carrier {
     /// The key, if there is one; else why it cannot be had.
     pub(super) async fn key(&self) -> Result<Option<String>, String> {
         self.shared.credential.get().await
+    }
+
+    /// Whether its key may be another one when it is asked for again.
+    pub(super) fn is_renewable(&self) -> bool {
+        self.shared.credential.is_renewable()
     }
 
     async fn request(&self, request: &ModelRequest) -> Result<reqwest::RequestBuilder, CallError> {

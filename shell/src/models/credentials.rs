@@ -43,6 +43,20 @@ impl Credential {
         Ok(known.as_ref().map(|Secret(key)| key.clone()))
     }
 
+    /// Whether the key may be another one when it is asked for again.
+    pub(super) fn is_renewable(&self) -> bool {
+        matches!(self.place, Some(Key::Command(_) | Key::File(_)))
+    }
+
+    /// Has the key found out anew when it is needed next. If that is being done just now, that is as new as it can be.
+    pub(super) fn forget(&self) {
+        if self.is_renewable()
+            && let Ok(mut known) = self.known.try_lock()
+        {
+            *known = None;
+        }
+    }
+
     /// Where the key is, for people.
     pub(super) fn place(&self) -> String {
         match &self.place {

@@ -31,6 +31,9 @@ pub trait Model: Send + Sync {
         attempt: u32,
         sink: Sink,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>>;
+
+    /// Has credentials that were refused found out anew for the next attempt, where there are any.
+    fn renew(&self) {}
 }
 
 /// The models of this process.

@@ -49,6 +49,8 @@ pub(super) async fn prepare(
     if info.context.is_none() && model.provider != REHEARSAL {
         notices.push(unknown_limits(&model, info.prices.is_some()));
     }
+    let carrier = models.shared.carriers.get(model.provider.as_str());
+    let renewable = carrier.is_some_and(|carrier| carrier.is_renewable());
     Ok(Preparation {
         model,
         system: system_prompt(&surroundings, terms, &notes),
@@ -57,7 +59,7 @@ pub(super) async fn prepare(
         prices: info.prices.map(Box::new),
         notices,
         small,
-        renewable: false,
+        renewable,
     })
 }
 

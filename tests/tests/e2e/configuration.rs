@@ -55,6 +55,20 @@ fn a_key_comes_from_a_command_or_a_file_and_is_shown_nowhere() {
 }
 
 #[test]
+fn a_key_that_is_refused_is_found_out_anew_once() {
+    let changes = r#""key_command": "if [ -e asked ]; then echo sk-new; else touch asked; echo sk-old; fi""#;
+    let provider = StrictProvider::start(Script::new([Answer::say("Hello.")]).key("sk-new"));
+    let home = configured(&provider, changes);
+    let run = home.hostler(["run", "--format", "jsonl", "Hi"]).finish().expect_code(0);
+    assert_eq!((&run.last()["answer"], &run.last()["attempts"]), (&json!("Hello."), &json!(2)));
+
+    let provider = StrictProvider::start(Script::always(Answer::say("Hello.")).key("sk-other"));
+    let home = configured(&provider, changes);
+    let run = home.hostler(["run", "--format", "jsonl", "Hi"]).finish().expect_code(3);
+    assert_eq!((&run.last()["reason"], &run.last()["attempts"]), (&json!("credentials"), &json!(2)));
+}
+
+#[test]
 fn a_command_that_prints_a_key_leaves_nothing_behind() {
     let provider = StrictProvider::start(Script::new([Answer::say("Hello.")]).key("k"));
     let home = configured(&provider, r#""key_command": "sleep 100 > /dev/null & echo k""#);
