@@ -177,7 +177,8 @@ options! {
     /// A fault of the world itself, to see whether it is noticed: 0 none, 1 the disk forgets cancels, 2 it keeps the locks
     /// of the dead, and from 3 on a machine that decides wrongly (see `world::double`).
     planted,
-    /// Whether answers are as short as they can be: 0 no, 1 yes, 2 also if they fill the conversation.
+    /// Whether answers are as short as they can be: 0 no, 1 yes, 2 also if they fill the conversation,
+    /// 3 also if their calls need permission, 4 also if they call a sub-agent.
     short,
     /// Whether a script says what happens, and asks of requests afterwards.
     staged,

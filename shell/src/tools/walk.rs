@@ -5,6 +5,8 @@
 
 use std::ffi::OsStr;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ignore::{DirEntry, Walk, WalkBuilder};
 
@@ -18,6 +20,8 @@ pub(super) struct Entries {
     stop: Stop,
     /// How many directories could not be read.
     pub(super) unread: usize,
+    /// How many directories were not gone into because reading what is to be ignored in them might never end.
+    traps: Arc<AtomicUsize>,
 }
 
 impl Entries {
@@ -26,13 +30,25 @@ impl Entries {
         let mut builder = WalkBuilder::new(base);
         builder.hidden(false).require_git(false).git_global(false).follow_links(false).max_depth(depth);
         builder.sort_by_file_name(OsStr::cmp);
-        builder.filter_entry(|entry| entry.depth() == 0 || !is_hidden(entry.file_name()));
-        Self { walk: builder.build(), stop: stop.clone(), unread: 0 }
+        // What applies to all of it is read before anything can be left out.
+        if base.ancestors().any(is_trap) {
+            builder.parents(false).ignore(false).git_ignore(false).git_exclude(false);
+        }
+        let traps = Arc::new(AtomicUsize::new(0));
+        let met = Arc::clone(&traps);
+        builder.filter_entry(move |entry| {
+            let hidden = is_hidden(entry.file_name());
+            let trap =
+                !hidden && entry.file_type().is_some_and(|kind| kind.is_dir()) && is_trap(entry.path());
+            met.fetch_add(usize::from(trap && entry.depth() > 0), Ordering::Relaxed);
+            entry.depth() == 0 || !(hidden || trap)
+        });
+        Self { walk: builder.build(), stop: stop.clone(), unread: 0, traps }
     }
 
     /// What to say when something could not be read; empty if there is nothing to say.
     pub(super) fn remark(&self) -> String {
-        match self.unread {
+        match self.unread + self.traps.load(Ordering::Relaxed) {
             0 => String::new(),
             unread => format!("[{} could not be read]\n", quote::count(unread, "path")),
         }
@@ -53,6 +69,12 @@ impl Iterator for Entries {
     }
 }
 
+/// Whether a directory has an ignore file that is a pipe, a device or the like: whoever reads that may wait for ever.
+fn is_trap(directory: &Path) -> bool {
+    let odd = |name| directory.join(name).metadata().is_ok_and(|found| !found.is_file() && !found.is_dir());
+    [".gitignore", ".ignore", ".git/info/exclude"].into_iter().any(odd)
+}
+
 fn is_hidden(name: &OsStr) -> bool {
     name == ".git" || fresh::is_ours(name)
 }
@@ -67,6 +89,27 @@ mod tests {
     use super::*;
     use std::fs;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn an_ignore_file_that_is_none_holds_nobody_up() -> std::io::Result<()> {
+        let directory = tempfile::tempdir()?;
+        let root = directory.path();
+        for folder in ["a", "a/deep", "b"] {
+            fs::create_dir(root.join(folder))?;
+        }
+        fs::write(root.join("b/seen"), "")?;
+        let below = |base: &Path| {
+            let mut entries = Entries::below(base, None, &Stop::default());
+            let count = entries.by_ref().count();
+            (count, entries.remark())
+        };
+        symlink("/dev/zero", root.join("a/.ignore"))?;
+        assert_eq!(below(root), (3, "[1 path could not be read]\n".to_owned()));
+        assert_eq!(below(&root.join("a/deep")).0, 1);
+        symlink("/dev/zero", root.join(".gitignore"))?;
+        assert_eq!(below(root).0, 4);
+        Ok(())
+    }
 
     #[test]
     fn ignored_files_and_the_repository_are_left_out() -> std::io::Result<()> {

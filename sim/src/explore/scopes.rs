@@ -58,6 +58,14 @@ fn submit(process: u64, prompt: u64, run: bool) -> What {
     What::Submit(Submit { process, session, new, prompt, run, delivery, yolo, steps, wait, headless, flaw })
 }
 
+/// A prompt whose calls a person is asked about.
+fn watched(prompt: u64) -> What {
+    match submit(0, prompt, false) {
+        What::Submit(submit) => What::Submit(Submit { yolo: false, ..submit }),
+        other => other,
+    }
+}
+
 fn plan(what: &[What]) -> Plan {
     let action = |(id, what): (usize, &What)| Action { id: id as u64, at: 0, aim: Aim::None, what: *what };
     Plan { actions: what.iter().enumerate().map(action).collect() }
@@ -100,8 +108,15 @@ fn about_sessions() -> Vec<Scope> {
             "queue",
             110,
             &tools,
-            &[submit(0, 0, false), submit(0, 1, false), clear],
-            "prompts that join and prompts that wait, and a cleared queue",
+            &[submit(0, 0, false), submit(0, 1, false)],
+            "prompts that join and prompts that wait",
+        ),
+        scope(
+            "cleared queue",
+            80,
+            &still(),
+            &[submit(0, 0, true), submit(0, 1, true), clear],
+            "prompts that wait, and a queue that is cleared",
         ),
         scope(
             "hand-off",
@@ -123,6 +138,27 @@ fn about_sessions() -> Vec<Scope> {
             &Options { window: 100, short: 2, ..still() },
             &[submit(0, 0, true), submit(0, 1, true), cancel(0, Some(1))],
             "a conversation that is too long before a turn begins, and a cancel",
+        ),
+        scope(
+            "permission",
+            110,
+            &Options { short: 3, ..tools.clone() },
+            &[watched(1), cancel(0, None)],
+            "a call about which two people disagree, and a cancel",
+        ),
+        scope(
+            "permission in a crash",
+            110,
+            &Options { short: 3, ..tools.clone() },
+            &[watched(1), What::Kill { process: 0, down: 0 }],
+            "a call about which two people disagree in a process that is killed",
+        ),
+        scope(
+            "sub-agents",
+            110,
+            &Options { short: 4, ..tools.clone() },
+            &[submit(0, 0, false), cancel(0, None), What::Kill { process: 0, down: 0 }],
+            "a turn that waits for a sub-agent, a cancel and a kill",
         ),
         scope(
             "half a summary",

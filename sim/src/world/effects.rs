@@ -100,7 +100,7 @@ impl World {
     /// A look at a call may take its time, or longer than it is waited for. Where every order is tried it takes none.
     fn look_at_call(&mut self, process: usize, session: SessionId, call: CallId, input: &ToolInput) {
         let mut roll = self.luck_of_call(&session, call, 1);
-        let input = SessionInput::Inspected { call, intent: tools::intent(input, &mut roll) };
+        let input = SessionInput::Inspected { call, intent: tools::intent(input, &mut roll, &self.options) };
         if self.options.short > 0 {
             return self.processes[process].pending.push_back(Input::Session { session, input });
         }

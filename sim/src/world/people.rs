@@ -149,10 +149,13 @@ impl World {
             let (root, ask) = (entry.session.clone(), AskId { session: session.clone(), call: *call });
             let entity = name(root.as_str()) ^ name(&format!("{}{}", ask.session, ask.call));
             let mut roll = Roll::new(self.seed, Stream::Person, entity);
-            let people = if roll.chance(300) { 2 } else { 1 };
+            let tried = self.options.short > 0;
+            let people = if roll.chance(300) || tried { 2 } else { 1 };
             for person in 0..people {
-                let answer = roll.pick(&ANSWERS);
-                let after = roll.pick(&[0, 0, 1, 40, 2_999, 60_000, 400_000]);
+                let (any, some) = (roll.pick(&ANSWERS), roll.pick(&[0, 0, 1, 40, 2_999, 60_000, 400_000]));
+                // Where every order is tried, two people disagree.
+                let both = if person == 0 { Answer::Once } else { Answer::Deny };
+                let (answer, after) = if tried { (both, 0) } else { (any, some) };
                 let client = ClientId::new(format!("person{person}"));
                 let command = Command::Answer { session: root.clone(), ask: ask.clone(), answer, client };
                 self.people.asks.push(Ask { process, command, tries: 0, answered: false, run: None });

@@ -25,7 +25,7 @@ pub(super) struct Answer {
 /// The answer that this luck gives.
 pub(super) fn answer(attempt: AttemptId, sub_agent: bool, roll: &mut Roll, options: &Options) -> Answer {
     if options.short > 0 {
-        return short(attempt, options);
+        return short(attempt, sub_agent, options);
     }
     let connect = options.connect + options.first_event;
     let mut events = vec![(delay(connect, roll, options), ModelEvent::Connected)];
@@ -58,12 +58,15 @@ pub(super) fn staged(attempt: AttemptId, staged: StagedAnswer) -> Answer {
 }
 
 /// One word, in the first step one call if there are any, and the end.
-fn short(attempt: AttemptId, options: &Options) -> Answer {
+fn short(attempt: AttemptId, sub_agent: bool, options: &Options) -> Answer {
     let mut events = vec![ModelEvent::Text { block: 0, text: "word".to_owned() }];
     if options.calls > 0 && attempt.step.step == 1 {
-        events.push(ModelEvent::Call { block: 1, id: "x".to_owned(), name: "ls".to_owned() });
+        let agent = options.short == 4 && !sub_agent;
+        let (name, arguments) = if agent { ("agent", "{\"prompt\":\"a\"}") } else { ("ls", "{}") };
+        events.push(ModelEvent::Call { block: 1, id: "x".to_owned(), name: name.to_owned() });
+        events.push(ModelEvent::Input { block: 1, text: arguments.to_owned() });
     }
-    if options.short > 1 {
+    if options.short == 2 {
         events.push(ModelEvent::Usage(Usage { input: options.window, ..Usage::default() }));
     }
     events.push(ModelEvent::Finished(FinishReason::Stop));

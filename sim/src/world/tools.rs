@@ -65,10 +65,10 @@ pub(super) fn staged_tool(call: CallId, staged: StagedTool) -> (VecDeque<(u64, I
 }
 
 /// What a call would touch.
-pub(super) fn intent(input: &ToolInput, roll: &mut Roll) -> Intent {
+pub(super) fn intent(input: &ToolInput, roll: &mut Roll, options: &Options) -> Intent {
     let path = |inside| PathUse { path: if inside { "/w/a" } else { "/out/a" }.to_owned(), inside };
     let root = "/w".to_owned();
-    let inside = roll.chance(900);
+    let inside = roll.chance(900) && options.short != 3;
     match input {
         ToolInput::Bash(bash) => Intent {
             commands: vec![vec![bash.command.clone()]],
