@@ -120,11 +120,10 @@ impl Found {
     }
 }
 
-/// The name of the variable that a word sets, if it is such a word.
+/// The name of the variable that a word sets, if it is such a word: unlike a shell, programs take any name for one.
 fn variable(word: &Word) -> Option<String> {
     let (name, _) = word.text.split_once('=')?;
-    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    (!name.is_empty() && name.chars().all(is_name)).then(|| name.to_owned())
+    (!name.is_empty()).then(|| name.to_owned())
 }
 
 impl Wrapper {
