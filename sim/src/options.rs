@@ -259,7 +259,7 @@ impl Options {
     }
 
     fn providers(&mut self, roll: &mut Roll) {
-        self.provider_circle = if roll.chance(60) { 950 } else { 0 };
+        self.provider_circle = if roll.chance(120) { 990 } else { 0 };
         if self.provider_circle > 0 {
             self.steps = 16;
         }
