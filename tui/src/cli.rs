@@ -300,7 +300,7 @@ pub(crate) struct RunArgs {
     /// The model: PROVIDER/NAME such as openai/gpt-5 (`hostler models --all` lists them), rehearsal (a script, no network), or rehearsal:FILE (plays a scenario).
     #[arg(long, short, env = "HOSTLER_MODEL", hide_env = true)]
     pub(crate) model: Option<String>,
-    /// Attach a file: a text, a picture (PNG, JPEG, GIF, WebP) or a PDF; may be given more than once.
+    /// Attach a file: a text or a picture (PNG, JPEG, GIF, WebP); of a PDF the model is told no more than the name. May be given more than once.
     #[arg(long, short, value_name = "PATH")]
     pub(crate) file: Vec<PathBuf>,
     /// The model that gives a new session its title; without it the title is the beginning of the prompt.
