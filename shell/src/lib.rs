@@ -10,5 +10,6 @@ pub mod door;
 pub mod driver;
 pub mod models;
 pub mod rules;
+pub mod schema;
 pub mod store;
 pub mod tools;

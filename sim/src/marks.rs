@@ -88,6 +88,10 @@ pub const MARKS: &[&str] = &[
     "sub-agent stopped",
     "sub-agent interrupted by a crash",
     "list of what is to be done changed",
+    "answer refused",
+    "answer refused as often as it may be",
+    "answer without words refused",
+    "cancel while an answer was looked at",
 ];
 
 /// The number of a mark, found while compiling.

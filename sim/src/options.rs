@@ -88,6 +88,8 @@ options! {
     yolo,
     /// How often a prompt has a run id.
     run_ids,
+    /// How often a prompt's answer must satisfy a schema.
+    schemas,
     /// How often a prompt is submitted with terms of delivery of its own.
     deliveries,
     /// Share of cancels among actions.
@@ -200,6 +202,7 @@ impl Options {
         options.people(&mut roll);
         options.providers(&mut roll);
         options.tools_and_disk(&mut roll);
+        options.schemas = roll.pick(&[0, 0, 300, 800]);
         options
     }
 
@@ -309,6 +312,7 @@ impl Options {
             title: Settings::default().title,
             // Drawn with others of their kind.
             inspect: self.prepare,
+            check: self.prepare,
             overtime: self.settle,
             settle: self.settle,
             backoff: self.backoff,

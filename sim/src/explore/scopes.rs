@@ -54,8 +54,21 @@ fn still() -> Options {
 
 fn submit(process: u64, prompt: u64, run: bool) -> What {
     let (session, new, delivery, yolo, steps, wait) = (0, true, 0, true, 3, 60_000);
-    let (headless, flaw) = (false, 0);
-    What::Submit(Submit { process, session, new, prompt, run, delivery, yolo, steps, wait, headless, flaw })
+    let (headless, schema, flaw) = (false, false, 0);
+    What::Submit(Submit {
+        process,
+        session,
+        new,
+        prompt,
+        run,
+        delivery,
+        yolo,
+        steps,
+        wait,
+        headless,
+        schema,
+        flaw,
+    })
 }
 
 /// A prompt whose calls a person is asked about.

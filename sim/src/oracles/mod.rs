@@ -25,6 +25,7 @@ mod legal;
 mod limits;
 mod order;
 mod replies;
+mod schemas;
 mod sequences;
 mod settling;
 mod streams;
@@ -171,6 +172,7 @@ impl Oracles {
             Box::new(effects::Named::default()),
             Box::new(settling::Settling::new(settings)),
             Box::new(replies::Replies::default()),
+            Box::new(schemas::Schemas::default()),
             Box::new(writers::Writers::default()),
             Box::new(idle::Idle::default()),
             Box::new(folded::Folded::default()),

@@ -75,6 +75,7 @@ fn submit(line: &mut Line<'_>, headless: bool) -> Result<Submit, String> {
         steps,
         wait,
         headless,
+        schema: false,
         flaw: 0,
     };
     while let Some(word) = line.next() {
@@ -85,6 +86,7 @@ fn submit(line: &mut Line<'_>, headless: bool) -> Result<Submit, String> {
             "named" => submit.run = true,
             "joins" => submit.delivery = 1,
             "waits" => submit.delivery = 2,
+            "exact" => submit.schema = true,
             "guarded" => submit.yolo = false,
             "steps" => submit.steps = line.number()?,
             "patience" => submit.wait = line.number()?,

@@ -23,6 +23,7 @@ mod places;
 mod rehearsal;
 mod replay;
 mod rules;
+mod schemas;
 mod sessions;
 mod signals;
 mod stopped;
