@@ -24,7 +24,7 @@ mod signals;
 
 pub use command::Hostler;
 pub use flights::replay as replay_flights;
-pub use home::Home;
+pub use home::{Home, model};
 pub use lines::Lines;
 pub use running::{Finished, Running};
 pub use signals::Signal;

@@ -31,6 +31,11 @@ impl Request {
         self.target.split('?').next().unwrap_or_default()
     }
 
+    /// What follows the question mark of the target; empty when there is none.
+    pub(super) fn query(&self) -> &str {
+        self.target.split_once('?').map_or("", |(_, query)| query)
+    }
+
     /// The first value of the header field `name`, given in lower case.
     pub(super) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(field, _)| field == name).map(|(_, value)| value.as_str())

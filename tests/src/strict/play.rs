@@ -1,7 +1,7 @@
 //! Playing: sending one answer over a connection, with its waits and its faults.
 
 use super::{
-    answer::{Answer, Reply, Step},
+    answer::{Answer, Reply, Step, Trouble},
     http::{Body, EndKind, Interrupted, head, respond},
     record::Recorded,
     stop::Stop,
@@ -63,6 +63,10 @@ impl Stage<'_> {
             Reply::Stream => self.stream(answer, request),
             Reply::Status(status, body) => {
                 Ok(respond(self.stream, *status, &self.plain_headers(answer, body), body)?)
+            }
+            Reply::Error(trouble) => {
+                let (status, body) = failure(trouble, request);
+                Ok(respond(self.stream, status, &self.plain_headers(answer, &body), &body)?)
             }
             Reply::Close => Err(Halt::Close),
             Reply::Reset => Err(Halt::Reset),
@@ -129,6 +133,17 @@ impl Stage<'_> {
             .chain(scripted.iter().cloned())
             .collect()
     }
+}
+
+/// The status and the body of a failure, in the form of the protocol that `request` speaks.
+fn failure(trouble: &Trouble, request: &Recorded) -> (u16, String) {
+    let dialect = request.protocol.dialect();
+    let why = match trouble {
+        Trouble::Other(why) => why.clone(),
+        Trouble::RateLimited => dialect.rate_limited(),
+        Trouble::ContextExceeded => dialect.context_exceeded(),
+    };
+    (why.status, dialect.error_body(&why).to_string())
 }
 
 /// Reads and forgets everything until the client closes or the server ends.

@@ -1,40 +1,35 @@
 //! Faults: everything that can go wrong with an answer, on demand.
 
-use super::{Answer, Piece, Reply, Step};
+use super::{Answer, Piece, Reply, Step, Trouble};
 use crate::strict::{
     gate::Gate,
     http::{Cut, EndKind},
-    reject::error_body,
+    reject::Rejection,
     sse,
 };
 use serde_json::Value;
 use std::time::Duration;
 
-/// Answers that are not completions.
+/// Answers that are no answers.
 impl Answer {
     /// A plain response with this status and body.
     pub fn status(code: u16, body: &str) -> Self {
         Self { reply: Reply::Status(code, body.to_owned()), ..Self::new() }
     }
 
-    /// A plain response with this status and the provider's error body.
+    /// A plain response with this status and the error body of the protocol.
     pub fn error(code: u16, message: &str) -> Self {
-        let kind = if code < 500 { "invalid_request_error" } else { "server_error" };
-        Self::status(code, &error_body(message, kind, None, None).to_string())
+        Self::trouble(Trouble::Other(Rejection::new(code, message)))
     }
 
     /// Status 429 that asks the client to wait `seconds`, which is any text a server may put there.
     pub fn rate_limited(seconds: &str) -> Self {
-        let body = error_body("Rate limit reached.", "requests", None, Some("rate_limit_exceeded"));
-        Self::status(429, &body.to_string()).header("retry-after", seconds)
+        Self::trouble(Trouble::RateLimited).header("retry-after", seconds)
     }
 
     /// Status 400 with the error that says the conversation exceeds the model's context.
     pub fn context_exceeded() -> Self {
-        let message = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 \
-                       tokens. Please reduce the length of the messages.";
-        let code = Some("context_length_exceeded");
-        Self::status(400, &error_body(message, "invalid_request_error", Some("messages"), code).to_string())
+        Self::trouble(Trouble::ContextExceeded)
     }
 
     /// Closes the connection without a byte.
@@ -133,7 +128,7 @@ impl Answer {
         self.piece_of(Piece::Raw(sse::comment(text)))
     }
 
-    /// Adds an event with this JSON.
+    /// Adds an event with this JSON, which bears the name of its `type` where the protocol names events.
     pub fn event(self, data: Value) -> Self {
         self.piece_of(Piece::Event(data))
     }
@@ -145,11 +140,15 @@ impl Answer {
 
     /// Adds an event that carries an error, and ends the body in good order after the pieces.
     pub fn error_event(self, message: &str) -> Self {
-        self.event(error_body(message, "server_error", None, None)).no_tail()
+        self.piece_of(Piece::Error(message.to_owned())).no_tail()
     }
 }
 
 impl Answer {
+    fn trouble(trouble: Trouble) -> Self {
+        Self { reply: Reply::Error(trouble), ..Self::new() }
+    }
+
     fn step(self, step: Step) -> Self {
         self.piece_of(Piece::Step(step))
     }
