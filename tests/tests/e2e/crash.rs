@@ -105,6 +105,8 @@ struct Life {
     ended: BTreeSet<String>,
     /// The prompts that were acknowledged.
     acknowledged: Vec<String>,
+    /// The runs that were killed and are in the log.
+    killed: Vec<String>,
     /// How many runs were killed between their acceptance and their end.
     interrupted: u64,
 }
@@ -113,7 +115,7 @@ impl Life {
     fn new(protocol: Protocol) -> Self {
         let (ended, acknowledged) = (BTreeSet::new(), Vec::new());
         let provider = StrictProvider::start(worker());
-        Self { protocol, home: home(), provider, ended, acknowledged, interrupted: 0 }
+        Self { protocol, home: home(), provider, ended, acknowledged, killed: Vec::new(), interrupted: 0 }
     }
 
     /// Lives a whole life, and says how many of its runs were interrupted.
@@ -130,8 +132,8 @@ impl Life {
             self.remember(&killed);
             self.look(&killed, &prompt);
             self.go_on(kill);
-            self.settled(&killed);
         }
+        self.settled();
         self.tell_the_tale();
         self.interrupted
     }
@@ -156,6 +158,7 @@ impl Life {
             );
         };
         assert_eq!(shown["text"], prompt);
+        self.killed.push(shown["run"].as_str().unwrap().to_owned());
         if lines.first("prompt.started").is_some() {
             self.acknowledged.push(prompt.to_owned());
         }
@@ -181,11 +184,16 @@ impl Life {
         assert_eq!(run.last()["answer"], "All done.");
     }
 
-    /// By then the killed run has an end.
-    fn settled(&self, killed: &Finished) {
-        if let Some(shown) = self.show(&killed.lines()) {
-            let reason = &shown["finished"]["reason"];
-            assert!(reason == "interrupted" || reason == "completed", "{shown}");
+    /// By then the killed runs have an end.
+    fn settled(&self) {
+        let words = ["runs", "list", "--limit", "1000", "--json"];
+        let listed = self.home.hostler(words).finish().expect_code(0).out;
+        let runs: Vec<Value> = listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for killed in &self.killed {
+            let run = runs.iter().find(|run| run["run"] == *killed);
+            let reason = run.map(|run| run["finished"]["reason"].clone());
+            let reason = reason.as_ref().and_then(Value::as_str);
+            assert!(matches!(reason, Some("interrupted" | "completed")), "{killed} in {listed}");
         }
     }
 

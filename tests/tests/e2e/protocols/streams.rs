@@ -1,5 +1,7 @@
 //! Answers that are spelt in every way that there is, and those that break off.
 
+use std::time::Duration;
+
 use hostler_tests::strict::{Answer, Call, Protocol, StrictProvider};
 use serde_json::{Value, json};
 
@@ -143,6 +145,55 @@ fn what_breaks_off_is_asked_again_and_what_it_had_said_is_void() {
 }
 
 #[test]
+fn wherever_the_connection_ends_nothing_is_said_twice() {
+    let cuts: Vec<_> = (0..1600).step_by(67).enumerate().collect();
+    each_that_waits(&cuts, |protocol, (kind, at)| {
+        let said = Answer::new().sealed("Hm.").text("Hel").text("lo.");
+        let broken = match kind % 3 {
+            0 => said.cut_at(*at),
+            1 => said.reset_at(*at),
+            _ => said.truncate_chunk_at(*at),
+        };
+        let (home, provider) = (home(), StrictProvider::start([broken, Answer::say("Hello.")]));
+        let run = run_in(&home, protocol, &provider, &["Hi"], 0);
+        assert_eq!(run.last()["answer"], "Hello.");
+        assert_eq!(provider.remaining() == 0, run.last()["attempts"] == 2, "{}", run.last());
+    });
+}
+
+#[test]
+fn an_answer_may_take_its_time() {
+    let moment = Duration::from_millis(20);
+    let said = || Answer::new().sealed("Hm.").text("Hel").text("lo.");
+    let slow = [
+        said().delay_headers(moment).delay_first(moment),
+        said().gap(moment),
+        Answer::say("Hel").pause(moment).text("lo."),
+        said().delay_first(moment).gap(moment).chunks_of(5).crlf(),
+    ];
+    each(&slow, |protocol, slow| {
+        let (run, _) = run(protocol, &["Hi"], vec![slow.clone()], 0);
+        assert_eq!((&run.last()["answer"], &run.last()["attempts"]), (&json!("Hello."), &json!(1)));
+    });
+}
+
+#[test]
+fn what_is_not_known_is_passed_over() {
+    each(&[()], |protocol, ()| {
+        let news = match protocol {
+            Protocol::Chat => json!({"object": "chat.completion.chunk", "choices": [], "news": 1}),
+            Protocol::Messages => json!({"type": "news", "index": 0, "news": {"text": "x"}}),
+            Protocol::Responses => json!({"type": "response.news", "news": {"text": "x"}}),
+            Protocol::Gemini => json!({"news": {"text": "x"}}),
+        };
+        let answer =
+            Answer::new().event(news.clone()).text("Hel").event(news.clone()).text("lo.").event(news);
+        let (run, _) = run(protocol, &["Hi"], vec![answer], 0);
+        assert_eq!((&run.last()["answer"], &run.last()["attempts"]), (&json!("Hello."), &json!(1)));
+    });
+}
+
+#[test]
 fn an_answer_that_is_silent_huge_or_a_refusal_is_an_answer() {
     let line = "0123456789abcde\n".repeat(1024);
     each(&[()], |protocol, ()| {
@@ -150,5 +201,7 @@ fn an_answer_that_is_silent_huge_or_a_refusal_is_an_answer() {
         assert_eq!((&silent.last()["answer"], &silent.last()["steps"]), (&Value::Null, &json!(1)));
         let (huge, _) = run(protocol, &["Hi"], vec![Answer::new().repeat(100, &line)], 0);
         assert_eq!(huge.last()["answer"].as_str().map(str::len), Some(100 * line.len()));
+        let (refused, _) = run(protocol, &["Hi"], vec![Answer::new().refusal("I will not.")], 0);
+        assert_eq!(refused.last()["answer"], "I will not.");
     });
 }

@@ -102,6 +102,11 @@ fn refuses_bad_instructions_and_marks() {
             |b| b["system"][0]["cache_control"]["x"] = json!(1),
             "cache_control.x: Extra inputs",
         ),
+        (
+            "an hour after minutes",
+            |b| block(b, 4, 1)["cache_control"]["ttl"] = json!("1h"),
+            "must not come after",
+        ),
         ("five marks", |b| marks(b, 3), "A maximum of 4 blocks with cache_control may be provided. Found 5."),
         ("mark of all", |b| marked_whole(b), "Found 5."),
     ];
@@ -110,7 +115,7 @@ fn refuses_bad_instructions_and_marks() {
         ("four marks", |b| marks(b, 2)),
         ("plain system", |b| b["system"] = json!("Be brief.")),
         ("no system", |b| remove(b, "system")),
-        ("an hour", |b| b["system"][0]["cache_control"]["ttl"] = json!("1h")),
+        ("an hour before minutes", |b| b["system"][0]["cache_control"]["ttl"] = json!("1h")),
     ]);
 }
 
