@@ -7,6 +7,7 @@ mod faults;
 mod heads;
 mod lives;
 mod rejects;
+mod responses;
 mod scripts;
 mod streams;
 mod wires;
