@@ -35,6 +35,15 @@ pub struct Hostler<'a> {
     ignored: Vec<Signal>,
 }
 
+/// The environment variables that say where the provider of a protocol is, and the key for it.
+pub const fn variables(protocol: Protocol) -> (&'static str, &'static str) {
+    match protocol {
+        Protocol::Chat | Protocol::Responses => ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
+        Protocol::Messages => ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+        Protocol::Gemini => ("GEMINI_BASE_URL", "GEMINI_API_KEY"),
+    }
+}
+
 /// The provider that a command line asks.
 #[derive(Clone, Copy)]
 pub(super) struct Provider<'a>(pub(super) &'a StrictProvider);
@@ -97,11 +106,7 @@ impl<'a> Hostler<'a> {
 
     /// Asks that provider by that protocol. It must refuse nothing.
     pub fn provider_as(self, protocol: Protocol, provider: &'a StrictProvider) -> Self {
-        let (url, key) = match protocol {
-            Protocol::Chat | Protocol::Responses => ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
-            Protocol::Messages => ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
-            Protocol::Gemini => ("GEMINI_BASE_URL", "GEMINI_API_KEY"),
-        };
+        let (url, key) = variables(protocol);
         let asks = self.variable(url, &provider.base_url_of(protocol)).variable(key, "sk-test");
         Self { provider: Some(Provider(provider)), ..asks }
     }

@@ -123,6 +123,8 @@ pub enum Input {
     Reply(Box<Reply>),
     /// The workspace could not be opened, and why.
     Unavailable(Refusal),
+    /// The server that has the run was lost and does not come back, and why, in one sentence.
+    ServerLost(String),
     /// Something happened in the workspace.
     Event(Box<Event>),
     /// The answer is in its file, or why it is not, in one sentence.
@@ -227,7 +229,8 @@ impl Machine for Headless {
             Input::Reply(reply) => self.reply(now, *reply, out),
             Input::Unavailable(refusal) => self.refused(now, &refusal, out),
             // The run has ended; what happens to others meanwhile does not matter.
-            Input::Event(_) if self.phase == Phase::Keeping => {}
+            Input::Event(_) | Input::ServerLost(_) if self.phase == Phase::Keeping => {}
+            Input::ServerLost(why) => self.server_lost(now, &why, out),
             Input::Event(event) => self.event(now, *event, out),
             Input::Kept(kept) => self.kept(kept, out),
             Input::Signal(signal) => self.signal(now, signal, out),
@@ -422,6 +425,25 @@ impl Headless {
             ) => (RunStatus::Error, Reason::Usage),
         };
         self.finish(now, self.unrecorded(now, status, reason, &refusal.message), out);
+    }
+
+    /// Nobody can say what becomes of the run, unless it never was. Whoever wanted its end has it as far as that goes.
+    fn server_lost(&mut self, now: Timestamp, why: &str, out: &mut Effects<Effect>) {
+        if self.ending.is_some() {
+            return self.give_up(now, out);
+        }
+        let message = match self.phase {
+            Phase::Submitted | Phase::Accepted => {
+                format!(
+                    "{why} How the run ended can be seen with `hostler runs show {}`.",
+                    self.run().as_str()
+                )
+            }
+            Phase::Reading | Phase::Finding | Phase::Forking | Phase::Keeping | Phase::Over => {
+                format!("{why} Nothing was begun; try again.")
+            }
+        };
+        self.finish(now, self.unrecorded(now, RunStatus::Error, Reason::ServerLost, &message), out);
     }
 
     fn unrecorded(&self, now: Timestamp, status: RunStatus, reason: Reason, message: &str) -> RunFinished {

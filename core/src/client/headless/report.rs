@@ -38,6 +38,7 @@ impl Headless {
             | Input::Mistake(_)
             | Input::Reply(_)
             | Input::Unavailable(_)
+            | Input::ServerLost(_)
             | Input::Event(_)
             | Input::Kept(_)
             | Input::Tick => {}

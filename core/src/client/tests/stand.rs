@@ -26,6 +26,8 @@ pub(super) struct Stand {
     pub(super) keep: Vec<String>,
     /// The code that it has ended with.
     pub(super) exit: Option<u8>,
+    /// How many times each event comes, as after a connection that was lost and made again.
+    pub(super) times: usize,
     seq: u64,
 }
 
@@ -53,7 +55,7 @@ impl Stand {
         let run = Headless::new(options, now);
         let requests = Vec::new();
         let (out, err, keep) = (String::new(), String::new(), Vec::new());
-        Self { now, run, requests, out, err, keep, exit: None, seq: 0 }
+        Self { now, run, requests, out, err, keep, exit: None, times: 1, seq: 0 }
     }
 
     /// A run whose prompt is accepted and whose turn and step have begun.
@@ -121,7 +123,9 @@ impl Stand {
         self.seq += 1;
         let id = EventId { log: "log".into(), seq: self.seq };
         let entry = Entry { session: session.clone(), at: self.now, record };
-        self.feed(Input::Event(Box::new(Event::Record { id, entry })));
+        for _ in 0..self.times {
+            self.feed(Input::Event(Box::new(Event::Record { id: id.clone(), entry: entry.clone() })));
+        }
     }
 
     pub(super) fn step(&mut self, step: u32) {
