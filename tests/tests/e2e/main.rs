@@ -22,6 +22,7 @@ mod models;
 mod output;
 mod phases;
 mod places;
+mod protocols;
 mod rehearsal;
 mod replay;
 mod rules;
