@@ -2,11 +2,9 @@
 //! with placeholders for them.
 
 use std::collections::BTreeSet;
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::sync::{Mutex, PoisonError};
 
 use hostler_core::flight;
 
@@ -31,18 +29,11 @@ fn find(directory: &Path, records: &mut Vec<PathBuf>) {
     }
 }
 
-/// What was replayed already: where many runs end in one place, each of them finds the records of all others.
-static KNOWN: Mutex<BTreeSet<(PathBuf, usize)>> = Mutex::new(BTreeSet::new());
-
 /// Whether it says anything: it may have been deleted because it is old, or its process have ended as it began.
 fn replay_one(record: &Path) -> bool {
     let Ok(text) = fs::read_to_string(record) else { return false };
     if !text.contains('\n') {
         return false;
-    }
-    let this = (record.to_owned(), text.len());
-    if KNOWN.lock().unwrap_or_else(PoisonError::into_inner).contains(&this) {
-        return true;
     }
     let known = (record.to_owned(), text.len());
     if replayed().contains(&known) {
