@@ -8,6 +8,8 @@ mod faults;
 mod heads;
 mod lives;
 mod messages;
+mod rejects;
+mod responses;
 mod scripts;
 mod wires;
 

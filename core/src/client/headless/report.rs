@@ -36,6 +36,7 @@ impl Headless {
             | Input::Begin
             | Input::Ready(_)
             | Input::Mistake(_)
+            | Input::Opened
             | Input::Reply(_)
             | Input::Unavailable(_)
             | Input::ServerLost(_)
