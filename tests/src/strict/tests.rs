@@ -4,11 +4,13 @@
 
 mod client;
 mod faults;
+mod gemini;
 mod heads;
 mod lives;
 mod rejects;
 mod scripts;
 mod streams;
+mod thoughts;
 mod wires;
 
 use serde_json::{Value, json};
