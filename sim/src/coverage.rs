@@ -332,7 +332,8 @@ fn kind_of_outcome(input: &SessionInput) -> usize {
             | ModelEvent::Opaque { .. }
             | ModelEvent::Call { .. }
             | ModelEvent::Input { .. } => 11,
-            ModelEvent::Usage(_) => 12,
+            // Nobody says that here without the end right behind it.
+            ModelEvent::Usage(_) | ModelEvent::Ending(_) => 12,
             ModelEvent::Finished(_) => 13,
             ModelEvent::Failed(_) => 14,
         },

@@ -306,6 +306,7 @@ impl Options {
             connect: self.connect,
             first_event: self.first_event,
             idle: self.idle,
+            ending: Settings::default().ending,
             title: Settings::default().title,
             // Drawn with others of their kind.
             inspect: self.prepare,

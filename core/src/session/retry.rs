@@ -68,12 +68,22 @@ const TOO_LONG: [&str; 9] = [
 
 /// Whether the provider says that the credentials are not valid, or not any more.
 pub(super) fn refuses_credentials(error: &CallError) -> bool {
-    status(error) == Some(401)
+    // Google has another status for it, and some who answer with status 200 say it there.
+    const CODES: [&str; 5] =
+        ["API_KEY_INVALID", "UNAUTHENTICATED", "invalid_api_key", "authentication_error", "401"];
+    status(error) == Some(401) || code(error).is_some_and(|code| CODES.contains(&code))
 }
 
 /// Whether the provider says that it does not know the seals that it was sent back.
 pub(super) fn refuses_seals(error: &CallError) -> bool {
-    let words = ["signature", "encrypted content", "encrypted_content"];
+    let words = [
+        "signature",
+        "encrypted content",
+        "encrypted_content",
+        "redacted_thinking",
+        "blocks in the latest assistant message cannot be modified",
+        "without its required following item",
+    ];
     matches!(status(error), Some(400 | 422)) && (says(error, &words) || code(error).is_some_and(is_seal))
 }
 
@@ -104,7 +114,8 @@ fn is_passing_code(code: &str) -> bool {
 fn is_quota(error: &CallError) -> bool {
     const QUOTA: [&str; 4] =
         ["insufficient_quota", "billing_not_active", "billing_hard_limit_reached", "quota_exceeded"];
-    code(error).is_some_and(|code| QUOTA.contains(&code)) || status(error) == Some(402)
+    let by_words = status(error) == Some(400) && says(error, &["credit balance is too low"]);
+    by_words || code(error).is_some_and(|code| QUOTA.contains(&code)) || status(error) == Some(402)
 }
 
 fn code(error: &CallError) -> Option<&str> {
@@ -156,6 +167,7 @@ fn describe(error: &CallError) -> (ErrorClass, String) {
         _ if is_quota(error) => {
             (ErrorClass::Quota, "The account's quota at the provider is used up".to_string())
         }
+        _ if refuses_credentials(error) => (ErrorClass::Credentials, refused_credentials(status(error))),
         CallErrorKind::Transport => (ErrorClass::Transport, "The provider could not be reached".to_string()),
         CallErrorKind::Truncated => (ErrorClass::Transport, "The provider's answer broke off".to_string()),
         CallErrorKind::Protocol => {
@@ -176,9 +188,7 @@ fn describe(error: &CallError) -> (ErrorClass, String) {
 
 fn describe_status(status: u16, code: &str) -> (ErrorClass, String) {
     match status {
-        401 | 403 => {
-            (ErrorClass::Credentials, format!("The provider refused the credentials (status {status})"))
-        }
+        401 | 403 => (ErrorClass::Credentials, refused_credentials(Some(status))),
         404 => (ErrorClass::UnknownModel, "The provider does not have this model (status 404)".to_string()),
         408 | 429 => (ErrorClass::RateLimit, format!("The provider is too busy for us (status {status})")),
         _ if code == "model_not_found" => {
@@ -187,6 +197,11 @@ fn describe_status(status: u16, code: &str) -> (ErrorClass, String) {
         500..=599 => (ErrorClass::Provider, format!("The provider has trouble of its own (status {status})")),
         _ => (ErrorClass::Provider, format!("The provider rejected the request (status {status})")),
     }
+}
+
+fn refused_credentials(status: Option<u16>) -> String {
+    let shown = status.map(|status| format!(" (status {status})")).unwrap_or_default();
+    format!("The provider refused the credentials{shown}")
 }
 
 #[cfg(test)]
@@ -227,6 +242,7 @@ mod tests {
             (status_error(400, "context_length_exceeded", None), ErrorClass::Context),
             (status_error(404, "model_not_found", None), ErrorClass::UnknownModel),
             (status_error(429, "insufficient_quota", None), ErrorClass::Quota),
+            (status_error(400, "API_KEY_INVALID", None), ErrorClass::Credentials),
         ] {
             let Verdict::End(TurnOutcome::Failed(info)) = check(&error, 1) else { panic!("{error:?}") };
             assert_eq!(info.class, class, "{error:?}");
@@ -258,12 +274,53 @@ mod tests {
             (400, "invalid_encrypted_content", "It could not be verified", true),
             (400, "", "The encrypted content gAAA could not be verified", true),
             (400, "INVALID_ARGUMENT", "Thought signature is not valid", true),
+            (
+                400,
+                "INVALID_ARGUMENT",
+                "Function call is missing a thought_signature in functionCall parts.",
+                true,
+            ),
+            (
+                400,
+                "",
+                "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.",
+                true,
+            ),
+            (400, "", "messages.1.content.0: Invalid `data` in `redacted_thinking` block", true),
+            (
+                400,
+                "",
+                "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+                true,
+            ),
+            (400, "", "max_tokens must be above thinking.budget_tokens", false),
             (400, "", "temperature is wrong", false),
             (500, "", "Invalid signature", false),
         ] {
             let error = CallError { message: message.to_string(), ..status_error(status, code, None) };
             assert_eq!(refuses_seals(&error), expected, "{status} {code} {message}");
         }
+    }
+
+    #[test]
+    fn what_is_refused_with_success_is_refused_all_the_same() {
+        let told = |code: &str, message: &str| {
+            let kind = CallErrorKind::Stream { code: code.to_string() };
+            let error =
+                CallError { kind, message: message.to_string(), retry_after: None, should_retry: None };
+            match check(&error, 1) {
+                Verdict::End(TurnOutcome::Failed(info)) => Some(info.class),
+                Verdict::End(_) | Verdict::Retry(_) => None,
+            }
+        };
+        assert_eq!(told("invalid_api_key", "No."), Some(ErrorClass::Credentials));
+        assert_eq!(told("", "no such model"), Some(ErrorClass::Provider));
+        assert_eq!(told("429", "Slow down."), None);
+        let balance = CallError {
+            message: "Your credit balance is too low.".to_string(),
+            ..status_error(400, "", None)
+        };
+        assert!(is_quota(&balance));
     }
 
     #[test]

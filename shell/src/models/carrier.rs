@@ -4,7 +4,7 @@
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use hostler_core::config::typed::{Provider, Secret};
 use hostler_core::model::{CallError, CallErrorKind, ModelEvent, ModelRequest, join_adjacent};
@@ -17,6 +17,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::credentials::Credential;
 use super::{Model, Sink};
+use crate::clock::Clock;
 
 /// How many bytes of an error's body are read.
 const ERROR_BYTES: usize = 64 << 10;
@@ -40,6 +41,7 @@ struct Shared {
     provider: Provider,
     credential: Credential,
     connect: Duration,
+    clock: Clock,
     client: OnceLock<Result<reqwest::Client, String>>,
 }
 
@@ -57,7 +59,7 @@ impl Model for Carrier {
         let carrier = self.clone();
         Box::pin(async move {
             let end = match carrier.request(&request).await {
-                Ok(post) => exchange(post, carrier.shared.provider.protocol.decoder(), &sink).await,
+                Ok(post) => carrier.exchange(post, &sink).await,
                 Err(error) => Err(error),
             };
             if let Err(error) = end {
@@ -69,9 +71,9 @@ impl Model for Carrier {
 
 impl Carrier {
     /// `connect` is how long connecting may take.
-    pub(super) fn new(provider: Provider, connect: Duration) -> Self {
+    pub(super) fn new(provider: Provider, connect: Duration, clock: Clock) -> Self {
         let credential = Credential::new(provider.key.clone());
-        Self { shared: Arc::new(Shared { provider, credential, connect, client: OnceLock::new() }) }
+        Self { shared: Arc::new(Shared { provider, credential, connect, clock, client: OnceLock::new() }) }
     }
 
     /// Whom it carries to.
@@ -101,6 +103,15 @@ impl Carrier {
         let builder =
             client.post(url).header("content-type", "application/json").header("accept", "text/event-stream");
         Ok(self.with_headers(builder, post)?.body(body))
+    }
+
+    async fn exchange(&self, request: reqwest::RequestBuilder, sink: &Sink) -> Result<(), CallError> {
+        let response = request.send().await.map_err(unreachable_error)?;
+        if !response.status().is_success() {
+            return Err(refused(response, self.shared.clock).await);
+        }
+        sink.say(ModelEvent::Connected).await;
+        follow(response, self.shared.provider.protocol.decoder(), sink).await
     }
 
     /// Asks the server for the list of its models: the status that it answers with, and their names. Takes at most so long.
@@ -184,19 +195,6 @@ fn client(url: &str, connect: Duration) -> Result<reqwest::Client, String> {
         builder = builder.no_proxy();
     }
     builder.build().map_err(describe)
-}
-
-async fn exchange(
-    request: reqwest::RequestBuilder,
-    decoder: Box<dyn Decoder>,
-    sink: &Sink,
-) -> Result<(), CallError> {
-    let response = request.send().await.map_err(unreachable_error)?;
-    if !response.status().is_success() {
-        return Err(refused(response).await);
-    }
-    sink.say(ModelEvent::Connected).await;
-    follow(response, decoder, sink).await
 }
 
 /// Passes the stream on until the answer is complete, broken or over.
@@ -283,7 +281,7 @@ async fn others_first() {
     .await;
 }
 
-async fn refused(mut response: reqwest::Response) -> CallError {
+async fn refused(mut response: reqwest::Response, clock: Clock) -> CallError {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     let headers: Vec<_> =
@@ -295,8 +293,7 @@ async fn refused(mut response: reqwest::Response) -> CallError {
             break;
         }
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    error_from_response(status, &headers, &body, u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
+    error_from_response(status, &headers, &body, clock.now().as_millis())
 }
 
 fn unreachable_error(cause: reqwest::Error) -> CallError {

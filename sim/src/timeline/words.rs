@@ -252,6 +252,7 @@ fn model(attempt: &str, event: &ModelEvent) -> (Lane, &'static str, String) {
         ModelEvent::Call { name, .. } => format!("wants to call {name}"),
         ModelEvent::Input { .. } => "says some of a call's arguments".to_owned(),
         ModelEvent::Usage(_) => "says what it used".to_owned(),
+        ModelEvent::Ending(reason) => format!("says that it is done ({reason:?})"),
         ModelEvent::Finished(reason) => format!("is done ({reason:?})"),
         ModelEvent::Failed(error) => {
             return (Lane::Provider, "bad", format!("{attempt} fails: {:?}", error.kind));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hostler_core::catalogue::Builtin;
 use hostler_core::client::printable;
 use hostler_core::config::{Config, Provider};
+use hostler_shell::clock::Clock;
 use hostler_shell::models::Models;
 use hostler_shell::store;
 use serde_json::json;
@@ -105,7 +106,7 @@ fn examine() -> Result<Vec<Finding>, Failure> {
 fn providers(config: Config) -> Result<Vec<Finding>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
-    let models = Models::new(Arc::new(config), None, PATIENCE);
+    let models = Models::new(Arc::new(config), None, PATIENCE, Clock::start());
     let mut findings = Vec::new();
     let mut served = false;
     for (name, provider) in models.config().providers.iter().filter(|(_, provider)| provider.configured) {
