@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::Settings;
 use crate::content::{ErrorClass, ErrorInfo};
@@ -47,11 +48,13 @@ fn is_passing(error: &CallError) -> bool {
 
 /// Whether the provider says that the conversation is too long for the model.
 pub(super) fn is_too_long(error: &CallError) -> bool {
-    let by_code =
-        code(error).is_some_and(|code| code.contains("context_length") || code.contains("context_window"));
+    let by_code = code(error).is_some_and(|code| TOO_LONG_CODES.iter().any(|part| code.contains(part)));
     let by_words = status(error) == Some(400) && says(error, &TOO_LONG);
     by_code || by_words || status(error) == Some(413)
 }
+
+/// Parts of the codes that providers have for a conversation that is too long.
+const TOO_LONG_CODES: [&str; 2] = ["context_length", "context_window"];
 
 /// What providers call it when a conversation is too long, if they have no code for it.
 const TOO_LONG: [&str; 9] = [
@@ -76,19 +79,30 @@ pub(super) fn refuses_credentials(error: &CallError) -> bool {
 
 /// Whether the provider says that it does not know the seals that it was sent back.
 pub(super) fn refuses_seals(error: &CallError) -> bool {
-    let words = [
-        "signature",
-        "encrypted content",
-        "encrypted_content",
-        "redacted_thinking",
-        "blocks in the latest assistant message cannot be modified",
-        "without its required following item",
-    ];
-    matches!(status(error), Some(400 | 422)) && (says(error, &words) || code(error).is_some_and(is_seal))
+    let by_code = code(error).is_some_and(|code| SEAL_CODES.iter().any(|part| code.contains(part)));
+    matches!(status(error), Some(400 | 422)) && (says(error, &SEALS) || by_code)
 }
 
-fn is_seal(code: &str) -> bool {
-    code.contains("signature") || code.contains("encrypted_content")
+/// Parts of the codes that providers have for seals that they do not know.
+const SEAL_CODES: [&str; 2] = ["signature", "encrypted_content"];
+
+/// What providers call it when they do not know a seal.
+const SEALS: [&str; 6] = [
+    "signature",
+    "encrypted content",
+    "encrypted_content",
+    "redacted_thinking",
+    "blocks in the latest assistant message cannot be modified",
+    "without its required following item",
+];
+
+/// What providers call it when nothing is left to pay with, if they have no code for it.
+const PAID_UP: [&str; 1] = ["credit balance is too low"];
+
+/// All that decides something about an error by being a part of what the provider says: whoever hides that has to leave
+/// these standing.
+pub(crate) fn telling() -> Vec<&'static str> {
+    [&TOO_LONG_CODES[..], &TOO_LONG, &SEAL_CODES, &SEALS, &PAID_UP].concat()
 }
 
 fn says(error: &CallError, words: &[&str]) -> bool {
@@ -114,7 +128,7 @@ fn is_passing_code(code: &str) -> bool {
 fn is_quota(error: &CallError) -> bool {
     const QUOTA: [&str; 4] =
         ["insufficient_quota", "billing_not_active", "billing_hard_limit_reached", "quota_exceeded"];
-    let by_words = status(error) == Some(400) && says(error, &["credit balance is too low"]);
+    let by_words = status(error) == Some(400) && says(error, &PAID_UP);
     by_words || code(error).is_some_and(|code| QUOTA.contains(&code)) || status(error) == Some(402)
 }
 
@@ -221,7 +235,7 @@ mod tests {
     #[test]
     fn passing_trouble_is_waited_out_with_growing_patience() {
         let error = status_error(503, "", None);
-        let waits: alloc::vec::Vec<_> = (1..=3).map(|attempt| check(&error, attempt)).collect();
+        let waits: Vec<_> = (1..=3).map(|attempt| check(&error, attempt)).collect();
         assert_eq!(waits, [Verdict::Retry(5_000), Verdict::Retry(10_000), Verdict::Retry(20_000)]);
         assert!(matches!(check(&error, 4), Verdict::End(TurnOutcome::Failed(_))));
     }
