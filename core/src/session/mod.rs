@@ -416,4 +416,6 @@ pub(crate) fn push_effect<E: crate::machine::Effect>(
 }
 
 #[cfg(test)]
+mod sentences;
+#[cfg(test)]
 mod tests;

@@ -16,6 +16,7 @@ use hostler_core::provider::wire::Post;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::credentials::Credential;
+use super::heard::{self, Heard};
 use super::{Model, Sink};
 
 /// How many bytes of an error's body are read.
@@ -56,10 +57,12 @@ impl Model for Carrier {
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let carrier = self.clone();
         Box::pin(async move {
+            let heard = Heard::begin(carrier.provider(), &request, &sink);
             let end = match carrier.request(&request).await {
-                Ok(post) => exchange(post, carrier.shared.provider.protocol.decoder(), &sink).await,
+                Ok(post) => exchange(post, carrier.provider().protocol.decoder(), &sink, &heard).await,
                 Err(error) => Err(error),
             };
+            heard.over();
             if let Err(error) = end {
                 sink.say(ModelEvent::Failed(error)).await;
             }
@@ -113,6 +116,7 @@ impl Carrier {
             let builder = self.with_headers(builder, get).map_err(|error| error.message)?;
             let mut response = builder.send().await.map_err(describe)?;
             let status = response.status().as_u16();
+            tracing::info!(host = heard::host(base_url), status, "a provider was asked for its models");
             let mut body = Vec::new();
             while let Ok(Some(chunk)) = response.chunk().await {
                 body.extend_from_slice(&chunk);
@@ -190,8 +194,10 @@ async fn exchange(
     request: reqwest::RequestBuilder,
     decoder: Box<dyn Decoder>,
     sink: &Sink,
+    heard: &Heard,
 ) -> Result<(), CallError> {
     let response = request.send().await.map_err(unreachable_error)?;
+    heard.answered(response.status().as_u16());
     if !response.status().is_success() {
         return Err(refused(response).await);
     }
