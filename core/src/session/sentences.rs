@@ -76,6 +76,7 @@ fn every_other_end_says_so_too() {
         TurnOutcome::Continued,
         TurnOutcome::Cancelled(Reason::User),
         TurnOutcome::Cancelled(Reason::Timeout),
+        TurnOutcome::Cancelled(Reason::Storage),
         TurnOutcome::Interrupted,
         TurnOutcome::Limited(Reason::MaxSteps, "A limit; allow more.".to_string()),
         TurnOutcome::Denied,
@@ -88,6 +89,9 @@ fn every_other_end_says_so_too() {
             TurnOutcome::Completed | TurnOutcome::Continued => "",
             TurnOutcome::Cancelled(Reason::Timeout) => {
                 "The run took as long as it may; allow more with --timeout."
+            }
+            TurnOutcome::Cancelled(Reason::Storage) => {
+                "What the run had to say could not be written, so it was cancelled; see whether there is room where it goes."
             }
             TurnOutcome::Cancelled(_) => "The run was cancelled.",
             TurnOutcome::Interrupted => {

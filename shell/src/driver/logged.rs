@@ -28,7 +28,7 @@ pub(super) fn input(input: &Input) {
         Input::SessionHeld { session, holder } => {
             info!(%session, pid = holder.pid, "another process has a session, which is waited for");
         }
-        Input::SessionOpened { session, opened, children } => {
+        Input::SessionOpened { session, opened, children, .. } => {
             let failed = matches!(opened, hostler_core::workspace::Opened::Failed(_));
             debug!(%session, failed, unfinished_sub_agents = children.len(), "a session is opened");
         }
