@@ -71,7 +71,7 @@ fn each_wait_is_twice_the_one_before_and_the_fourth_failure_is_the_last() {
     );
     let end = rig.end("p");
     assert_eq!((end.status, end.reason, end.totals.attempts), (RunStatus::Error, Reason::Provider, 4));
-    assert!(end.message.contains("(4 attempts)"), "{}", end.message);
+    assert!(end.message.contains("4 attempts)"), "{}", end.message);
 }
 
 #[test]
