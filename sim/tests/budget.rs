@@ -7,6 +7,7 @@ use std::time::Duration;
 use hostler_sim::campaign::{MANY, Order, run, run_seed};
 use hostler_sim::explore::{Scope, explore, scopes};
 use hostler_sim::failure::Class;
+use hostler_sim::profile::Profile;
 use hostler_sim::repro::Repro;
 use hostler_sim::shrink::shrink;
 use hostler_sim::world::Watch;
@@ -21,7 +22,16 @@ fn seeds() -> u64 {
 #[test]
 fn the_first_seeds_are_clean() {
     let seeds = seeds();
-    let report = run(Order { from: 1, seeds, jobs: 2, events: 600, time: None, all: false, closely: 16 });
+    let report = run(Order {
+        from: 1,
+        seeds,
+        jobs: 2,
+        events: 600,
+        profile: Profile::Swarm,
+        time: None,
+        all: false,
+        closely: 16,
+    });
     assert_eq!(report.failure, None);
     assert_eq!(report.seeds, seeds);
     assert!(report.marks.count() > 40, "never: {:?}", report.marks.missing());
@@ -31,7 +41,8 @@ fn the_first_seeds_are_clean() {
 fn the_same_seed_goes_the_same_way() {
     let deep = Watch { level: Level::Deep, ..MANY };
     for seed in 1..20 {
-        let (one, two) = (run_seed(seed, 300, deep), run_seed(seed, 300, deep));
+        let (one, two) =
+            (run_seed(seed, 300, Profile::Swarm, deep), run_seed(seed, 300, Profile::Swarm, deep));
         assert_eq!(one.trace.hashes, two.trace.hashes, "seed {seed}");
         assert!(one.trace.hashes.len() as u64 == one.events && one.events > 0);
     }
@@ -73,7 +84,7 @@ fn a_scope_that_is_deeper_than_it_says_is_not_called_explored() {
 /// The first seed that fails with that planted.
 fn planted(what: u64) -> Repro {
     let with = |seed| {
-        let mut repro = Repro::of_seed(seed, 600);
+        let mut repro = Repro::of_seed(seed, 600, Profile::Swarm);
         repro.options.planted = what;
         repro
     };
