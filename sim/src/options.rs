@@ -146,6 +146,8 @@ options! {
     renewable,
     /// Makes the same call over and over.
     provider_circle,
+    /// How often a call is one of a sub-agent, besides those that chance brings.
+    agents,
     /// Calls a tool that there is not.
     call_unknown,
     /// Calls a tool with arguments that do not fit.
@@ -260,7 +262,7 @@ impl Options {
         self.power = roll.pick(&[0, 0, 0, 60]);
         self.outages = roll.pick(&[0, 0, 60, 150]);
         self.repeats = roll.pick(&[0, 0, 80, 200]);
-        self.senseless = roll.pick(&[0, 0, 0, 60]);
+        self.senseless = roll.pick(&[0, 0, 60, 150]);
         self.suspends = roll.pick(&[0, 0, 60]);
         self.signals = roll.pick(&[0, 0, 100, 250]);
         // Each run takes in everything that happens in its process, so that many of them leave room for little else.
@@ -275,6 +277,7 @@ impl Options {
             self.steps = 16;
         }
         self.renewable = roll.below(2);
+        self.agents = roll.pick(&[0, 0, 400]);
         self.provider_slow = often(roll);
         self.provider_stall = often(roll);
         self.provider_cut = often(roll);

@@ -81,21 +81,22 @@ fn a_scope_that_is_deeper_than_it_says_is_not_called_explored() {
     assert_eq!(failure.oracle, "depth");
 }
 
-/// The first seed that fails with that planted.
-fn planted(what: u64) -> Repro {
+/// The first seed that fails in that way with that planted.
+fn planted(what: u64, class: Class) -> Repro {
     let with = |seed| {
         let mut repro = Repro::of_seed(seed, 600, Profile::Swarm);
         repro.options.planted = what;
         repro
     };
-    let found = (1..500).map(with).find(|repro| repro.run(MANY).failure.is_some());
+    let fails = |repro: &Repro| repro.run(MANY).failure.is_some_and(|failure| failure.class == class);
+    let found = (1..500).map(with).find(fails);
     found.expect("a planted fault is found within 500 seeds")
 }
 
 #[test]
 fn a_planted_fault_is_found_and_made_small() {
     for (what, class) in [(1, Class::Safety), (2, Class::Liveness)] {
-        let repro = planted(what);
+        let repro = planted(what, class);
         let first = repro.run(MANY).failure.expect("it fails");
         let shrunk = shrink(&repro, Duration::from_secs(10)).expect("it fails again");
         assert_eq!((first.class, shrunk.failure.class), (class, class));

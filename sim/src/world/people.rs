@@ -101,7 +101,7 @@ pub fn submission(submit: &Submit) -> Command {
     let prompt = Prompt {
         id: PromptId::new(format!("p{}", submit.prompt)),
         run: match submit.flaw {
-            3 => Some(run_id(submit.prompt / 2, true)),
+            3 => Some(run_id(submit.prompt.saturating_sub(1), true)),
             _ => submit.run.then(|| run_id(submit.prompt, true)),
         },
         client: ClientId::new(format!("c{}", submit.process)),
