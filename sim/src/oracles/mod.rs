@@ -12,6 +12,7 @@ use hostler_core::time::Timestamp;
 use hostler_core::workspace::{Effect, Workspace};
 
 mod acting;
+mod asked;
 mod cancelled;
 mod circles;
 mod conserved;
@@ -28,6 +29,7 @@ mod replies;
 mod sequences;
 mod settling;
 mod streams;
+mod totals;
 mod turns;
 mod writers;
 
@@ -171,6 +173,8 @@ impl Oracles {
             Box::new(effects::Named::default()),
             Box::new(settling::Settling::new(settings)),
             Box::new(replies::Replies::default()),
+            Box::new(asked::Asked::default()),
+            Box::new(totals::Totals::default()),
             Box::new(writers::Writers::default()),
             Box::new(idle::Idle::default()),
             Box::new(folded::Folded::default()),

@@ -32,6 +32,7 @@ fn parts(what: &What) -> (&'static str, Vec<(&'static str, u64)>) {
         What::Cancel { process, session, prompt: Some(prompt) } => {
             ("cancel", vec![("process", process), ("session", session), ("prompt", prompt)])
         }
+        What::Stop { process, session } => ("stop", vec![("process", process), ("session", session)]),
         What::Clear { process, session } => ("clear", vec![("process", process), ("session", session)]),
         What::Signal { prompt, how } => ("signal", vec![("prompt", prompt), ("how", how)]),
         What::Kill { process, down } => ("kill", vec![("process", process), ("down", down)]),
@@ -93,6 +94,7 @@ fn read_what(text: &str) -> Option<What> {
     Some(match verb {
         "submit" => What::Submit(read_submit(&get)?),
         "cancel" => What::Cancel { process: process?, session: get("session")?, prompt: get("prompt") },
+        "stop" => What::Stop { process: process?, session: get("session")? },
         "clear" => What::Clear { process: process?, session: get("session")? },
         "signal" => What::Signal { prompt: get("prompt")?, how: get("how")? },
         "kill" => What::Kill { process: process?, down: get("down")? },

@@ -20,7 +20,7 @@ use hostler_core::protocol::{Command, SessionChoice};
 use hostler_core::record::{CancelScope, Reason, Record, RunStatus, TurnOutcome};
 use hostler_core::session::Settings;
 use hostler_core::time::Timestamp;
-use hostler_core::workspace::{Input, Opened, RunOwner};
+use hostler_core::workspace::{Input, Opened, RunOwner, TakenRun};
 
 use crate::world::disk::Log;
 
@@ -146,9 +146,9 @@ impl Reference {
             Input::Request { command: Command::ClearQueue { session }, .. } => {
                 self.tell(process, now, session, |story, fates| story.clear(now, fates));
             }
-            Input::SessionOpened { session, opened, children, .. } => {
+            Input::SessionOpened { session, opened, children, taken } => {
                 let children = children.iter().map(|child| family::plain(&child.id)).collect();
-                self.opened(process, now, session, opened, children);
+                self.opened(process, now, session, opened, (children, taken));
             }
             Input::Session { session, input } => {
                 let session = family::plain(session);
@@ -276,7 +276,7 @@ impl Reference {
         now: Timestamp,
         session: &SessionId,
         opened: &Opened,
-        children: Vec<SessionId>,
+        (children, taken): (Vec<SessionId>, &[TakenRun]),
     ) {
         let key = (process, session.clone());
         let Some(Place::Opening(waiting)) = self.places.get(&key).cloned() else { return };
@@ -303,6 +303,14 @@ impl Reference {
         story.read = read;
         story.recover(now, &mut self.fates);
         for (new, prompt) in waiting {
+            let others = |taken: &TakenRun| {
+                prompt.run.as_ref() == Some(&taken.run)
+                    && (taken.session != *session || taken.prompt != prompt.id)
+            };
+            // Where there is nothing that could be gone on from, that is said first.
+            if (exists || new) && taken.iter().any(others) {
+                continue;
+            }
             exists = exists || new;
             if exists {
                 story.submit(now, &prompt, &mut self.fates);

@@ -24,6 +24,8 @@ pub(super) struct Story {
     pub(super) read: Read,
     /// Whether it is a sub-agent's.
     pub(super) is_agent: bool,
+    /// Whether a key that is refused can be found out anew.
+    pub(super) renews: bool,
     /// What it has for other sessions.
     pub(super) words: Vec<Word>,
 }
@@ -60,6 +62,8 @@ pub(super) struct Turn {
     pub(super) prompts: Vec<Prompt>,
     pub(super) attempt: AttemptId,
     pub(super) doing: Doing,
+    /// With which attempt of the step its key was found out anew.
+    pub(super) renewed: Option<u32>,
     pub(super) denied: u32,
     /// How many steps its run has had.
     pub(super) steps: u32,
@@ -86,7 +90,8 @@ pub(super) enum Doing {
 impl Story {
     pub(super) fn new(past: Past, settings: Settings) -> Self {
         let (waiting, words) = (Vec::new(), Vec::new());
-        Self { settings, past, waiting, turn: None, read: Read::default(), is_agent: false, words }
+        let (is_agent, renews) = (false, false);
+        Self { settings, past, waiting, turn: None, read: Read::default(), is_agent, renews, words }
     }
 
     pub(super) fn is_over(&self) -> bool {
@@ -168,8 +173,9 @@ impl Story {
         let attempt = AttemptId { step, attempt: 0 };
         let doing = Doing::Waiting(now);
         let (prompts, summary, settle, stopped) = (vec![prompt], None, None, false);
-        let (denied, steps, crowded) = (0, 0, 0);
-        self.turn = Some(Turn { prompts, attempt, doing, denied, steps, summary, crowded, stopped, settle });
+        let (denied, steps, crowded, renewed) = (0, 0, 0, None);
+        self.turn =
+            Some(Turn { prompts, attempt, doing, renewed, denied, steps, summary, crowded, stopped, settle });
         self.step(now, fates);
     }
 
@@ -198,6 +204,7 @@ impl Story {
             turn.steps += 1;
             turn.attempt.step.step += 1;
             turn.attempt.attempt = 0;
+            turn.renewed = None;
         }
         self.ask(now);
     }
@@ -250,6 +257,7 @@ impl Story {
             prompts,
             attempt,
             doing,
+            renewed: None,
             denied: 0,
             steps: 0,
             summary: None,
@@ -262,7 +270,10 @@ impl Story {
 
     pub(super) fn hear(&mut self, now: Timestamp, input: &Input, fates: &mut Vec<Fate>) {
         match input {
-            Input::Prepared { prompt, result } => self.prepared(now, prompt, result.is_ok(), fates),
+            Input::Prepared { prompt, result } => {
+                self.renews = result.as_ref().as_ref().map_or(self.renews, |found| found.renewable);
+                self.prepared(now, prompt, result.is_ok(), fates);
+            }
             Input::Model { attempt, event } => self.model(now, *attempt, event, fates),
             Input::Inspected { call, intent } => self.inspected(now, *call, intent, fates),
             Input::ToolFinished { call, .. } => self.tool_ended(now, *call, fates),

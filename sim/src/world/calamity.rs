@@ -18,6 +18,10 @@ impl World {
             return;
         }
         let what = self.plan.actions[action].what;
+        if matches!(what, What::Submit(submit) if self.is_crowded(submit.session)) {
+            return;
+        }
+        self.acted.push(self.plan.actions[action].id);
         self.trace.say(self.now, || format!("action {}: {what:?}", self.plan.actions[action].id));
         self.tell(|| super::told::What::Acts(what));
         match what {
@@ -25,6 +29,7 @@ impl World {
             What::Submit(submit) => self.ask(submit.process, submission(&submit)),
             What::Signal { prompt, how } => self.signal(prompt, how),
             What::Cancel { process, session, prompt } => self.ask_cancel(process, session, prompt),
+            What::Stop { process, session } => self.stop_agent(process, session),
             What::Clear { process, session } => {
                 let session = super::people::session_id(session);
                 self.ask(process, hostler_core::protocol::Command::ClearQueue { session });

@@ -63,6 +63,9 @@ pub enum Heard {
     Refused,
 }
 
+/// How much of what was asked for people remember when they ask for more.
+const LATELY: usize = 60;
+
 /// How often people try in all.
 const TRIES: u64 = 4;
 
@@ -98,7 +101,7 @@ pub fn submission(submit: &Submit) -> Command {
     let prompt = Prompt {
         id: PromptId::new(format!("p{}", submit.prompt)),
         run: match submit.flaw {
-            3 => Some(run_id(submit.prompt / 2, true)),
+            3 => Some(run_id(submit.prompt.saturating_sub(1), true)),
             _ => submit.run.then(|| run_id(submit.prompt, true)),
         },
         client: ClientId::new(format!("c{}", submit.process)),
@@ -144,6 +147,34 @@ impl World {
         };
         let command = Command::Cancel { session: session_id(session), scope, reason: Reason::User };
         self.ask(process, command);
+    }
+
+    /// Whether so much waits in a session that nobody asks for more.
+    pub(super) fn is_crowded(&self, session: u64) -> bool {
+        if self.options.crowd == 0 {
+            return false;
+        }
+        let session = session_id(session);
+        let open = self.disk.folds.get(&session).map_or(0, |durable| durable.open.len());
+        let asked = self.people.asks.iter().rev().take(LATELY);
+        let unanswered = asked.filter(|ask| {
+            let to = matches!(&ask.command, Command::Submit { session: to, .. } if *to.id() == session);
+            to && !ask.answered && ask.tries > 0
+        });
+        open + unanswered.count() >= self.options.crowd as usize
+    }
+
+    /// Cancels the sub-agent that a session has opened last, and that is at work if one is.
+    pub(super) fn stop_agent(&mut self, process: u64, session: u64) {
+        let root = session_id(session);
+        let own = |(_, durable): &(&SessionId, &hostler_core::session::Durable)| {
+            durable.id.is_child() && durable.id.root() == root
+        };
+        // Ids of one session are the longer and the higher the later.
+        let last = self.disk.folds.iter().filter(own);
+        let last = last.max_by_key(|(id, durable)| (durable.turn.is_some(), id.as_str().len(), *id));
+        let Some(session) = last.map(|(id, _)| id.clone()) else { return };
+        self.ask(process, Command::Cancel { session, scope: CancelScope::Session, reason: Reason::User });
     }
 
     fn run_of(&self, prompt: u64) -> RunId {

@@ -157,7 +157,7 @@ fn content(
         events.push((0, ModelEvent::Call { block, id: "same".to_owned(), name: "ls".to_owned() }));
         events.push((0, ModelEvent::Input { block, text: "{}".to_owned() }));
     } else if roll.chance(options.calls) && attempt.step.step <= most {
-        calls(events, block, roll, options);
+        calls(events, block, sub_agent, roll, options);
     }
     if !roll.chance(options.usage_missing) {
         let usage = Usage { input: roll.below(1000), output: roll.below(100), ..Usage::default() };
@@ -183,6 +183,13 @@ fn say(events: &mut Vec<(u64, ModelEvent)>, block: u32, reasoning: bool, roll: &
     }
 }
 
+const READERS: [(&str, &str); 4] = [
+    ("ls", "{}"),
+    ("view", "{\"file_path\":\"a\"}"),
+    ("grep", "{\"pattern\":\"a\"}"),
+    ("glob", "{\"pattern\":\"a\"}"),
+];
+
 const TOOLS: [(&str, &str); 8] = [
     ("agent", "{\"prompt\":\"a\"}"),
     ("todos", "{\"todos\":[{\"content\":\"a\",\"status\":\"pending\"}]}"),
@@ -194,11 +201,23 @@ const TOOLS: [(&str, &str); 8] = [
     ("glob", "{\"pattern\":\"a\"}"),
 ];
 
-fn calls(events: &mut Vec<(u64, ModelEvent)>, from: u32, roll: &mut Roll, options: &Options) {
+fn calls(
+    events: &mut Vec<(u64, ModelEvent)>,
+    from: u32,
+    sub_agent: bool,
+    roll: &mut Roll,
+    options: &Options,
+) {
     let count = roll.between(1, 4) as u32;
     let twin = roll.chance(options.call_twin);
     for block in from..from + count {
-        let (name, arguments) = roll.pick(&TOOLS);
+        // A sub-agent has tools that read; it seldom calls others.
+        let (first, readers) = (roll.chance(options.agents), roll.chance(800));
+        let (name, arguments) = match (sub_agent, first, readers) {
+            (false, true, _) => TOOLS[0],
+            (true, _, true) => roll.pick(&READERS),
+            _ => roll.pick(&TOOLS),
+        };
         let name = if roll.chance(options.call_unknown) { "dream" } else { name };
         let broken = roll.chance(options.call_broken);
         let id = if twin { "call".to_owned() } else { format!("call-{block}-{}", roll.below(1 << 20)) };
