@@ -73,6 +73,12 @@ impl Oracle for Folded {
         Ok(())
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        for (prompt, _) in self.said.remove(session).unwrap_or_default() {
+            self.accepted.remove(&prompt);
+        }
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

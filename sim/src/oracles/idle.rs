@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 
 use hostler_core::ids::PromptId;
+use hostler_core::ids::SessionId;
 use hostler_core::record::Record;
 use hostler_core::session::{Durable, Phase};
 
@@ -52,11 +53,19 @@ impl Oracle for Idle {
             if last != Some(&entry.session)
                 && let Some(durable) = machine.durable(&entry.session)
             {
-                self.check(*process, durable)?;
+                // A title is waited for, though not for long.
+                let titled = machine.title_request(&entry.session).is_some();
+                if !titled {
+                    self.check(*process, durable)?;
+                }
             }
             last = Some(&entry.session);
         }
         Ok(())
+    }
+
+    fn forget(&mut self, _session: &SessionId) {
+        // Only what is under way is remembered, and nothing is.
     }
 
     fn fork(&self) -> Box<dyn Oracle> {
