@@ -472,7 +472,7 @@ mod tests {
             prompt: 1,
             run: false,
             delivery: 0,
-            yolo: true,
+            permission: 1,
             steps: 3,
             wait: 1,
             headless: false,

@@ -249,7 +249,7 @@ impl World {
         let records = entries.len();
         self.tell(|| What::Commits { process, records, verdict });
         self.trace.note(&[verdict as u64]);
-        let wait = self.aims.committed(&entries) | self.staged.committed(&entries);
+        let wait = self.aims.committed(&entries) | self.is_watched(&entries);
         if verdict.is_written() {
             self.write(process, entries, verdict == Verdict::Done);
         }
