@@ -11,7 +11,7 @@ use super::home::Home;
 use super::processes;
 use super::running::{Finished, Running};
 use super::signals::{self, Signal};
-use crate::strict::StrictProvider;
+use crate::strict::{Protocol, StrictProvider};
 
 /// Held while a program is started.
 static STARTING: Mutex<()> = Mutex::new(());
@@ -33,6 +33,15 @@ pub struct Hostler<'a> {
     shell: Option<String>,
     environment: Vec<(String, OsString)>,
     ignored: Vec<Signal>,
+}
+
+/// The environment variables that say where the provider of a protocol is, and the key for it.
+pub const fn variables(protocol: Protocol) -> (&'static str, &'static str) {
+    match protocol {
+        Protocol::Chat | Protocol::Responses => ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
+        Protocol::Messages => ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+        Protocol::Gemini => ("GEMINI_BASE_URL", "GEMINI_API_KEY"),
+    }
 }
 
 /// The provider that a command line asks.
@@ -90,10 +99,15 @@ impl<'a> Hostler<'a> {
         self
     }
 
-    /// Asks that provider, which must refuse nothing.
+    /// Asks that provider by chat completions. It must refuse nothing.
     pub fn provider(self, provider: &'a StrictProvider) -> Self {
-        let asks =
-            self.variable("OPENAI_BASE_URL", &provider.base_url()).variable("OPENAI_API_KEY", "sk-test");
+        self.provider_as(Protocol::Chat, provider)
+    }
+
+    /// Asks that provider by that protocol. It must refuse nothing.
+    pub fn provider_as(self, protocol: Protocol, provider: &'a StrictProvider) -> Self {
+        let (url, key) = variables(protocol);
+        let asks = self.variable(url, &provider.base_url_of(protocol)).variable(key, "sk-test");
         Self { provider: Some(Provider(provider)), ..asks }
     }
 

@@ -22,9 +22,9 @@ mod running;
 mod schema;
 mod signals;
 
-pub use command::Hostler;
+pub use command::{Hostler, variables};
 pub use flights::replay as replay_flights;
-pub use home::Home;
+pub use home::{Home, model};
 pub use lines::Lines;
 pub use running::{Finished, Running};
 pub use signals::Signal;

@@ -20,6 +20,7 @@ mod limits;
 mod models;
 mod output;
 mod places;
+mod protocols;
 mod rehearsal;
 mod replay;
 mod rules;

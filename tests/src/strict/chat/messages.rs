@@ -1,11 +1,14 @@
 //! Messages: what each role may say and which fields it may use.
 
 use super::{
-    Rules, calls,
+    calls,
     content::{self, Parts},
     shape::{at_most, field, filled, known_fields, missing, non_empty, object, one_of},
 };
-use crate::strict::reject::{Check, Rejection};
+use crate::strict::{
+    protocol::Rules,
+    reject::{Check, Rejection},
+};
 use serde_json::{Map, Value};
 
 const ROLES: &[&str] = &["system", "developer", "user", "assistant", "tool"];

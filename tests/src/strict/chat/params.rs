@@ -1,13 +1,13 @@
 //! Parameters: the fields of a request other than its model, messages and tools, and which go together.
 
-use super::{
-    Rules,
-    shape::{
-        at_most, boolean, filled, integer, known_fields, non_empty, number, object, one_of, string, strings,
-        wrong_type,
-    },
+use super::shape::{
+    at_most, boolean, filled, integer, known_fields, non_empty, number, object, one_of, string, strings,
+    wrong_type,
 };
-use crate::strict::reject::{Check, Rejection};
+use crate::strict::{
+    protocol::Rules,
+    reject::{Check, Rejection},
+};
 use serde_json::{Map, Value};
 
 type Test = fn(&Value, &str) -> Check;

@@ -13,7 +13,7 @@ struct Walk<'a> {
 }
 
 /// Checks the parameters of `function`, found at `param`.
-pub(super) fn parameters(schema: &Value, param: &str, function: &str, strict: bool) -> Check {
+pub(in crate::strict) fn parameters(schema: &Value, param: &str, function: &str, strict: bool) -> Check {
     let walk = Walk { param, function, strict };
     match schema.get("type") {
         Some(Value::String(kind)) if kind == "object" => walk.schema(schema, "()"),

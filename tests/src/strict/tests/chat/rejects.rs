@@ -3,7 +3,7 @@
 mod conversations;
 
 use super::{call, client, least, tool, valid};
-use crate::strict::{Answer, StrictProvider, check_body};
+use crate::strict::{Answer, Protocol, StrictProvider, check_body};
 use serde_json::{Value, json};
 
 /// A name, a change to a valid request, and a part of the message that refuses the result.
@@ -22,7 +22,7 @@ fn check(rows: &[Row]) {
         assert_eq!(response.status, 400, "{name}: {message}");
         assert!(message.contains(fragment), "{name}: {message:?} does not say {fragment:?}");
         assert!(provider.rejections()[index].contains(&message), "{name} is not on record");
-        assert_eq!(check_body(&body), Err(message), "{name}");
+        assert_eq!(check_body(Protocol::Chat, &body), Err(message), "{name}");
     }
     assert_eq!(provider.remaining(), 1, "a refused request took an answer");
 }
@@ -31,7 +31,7 @@ fn check_accepted(rows: &[(&str, Change)]) {
     for (name, change) in rows {
         let mut body = valid();
         change(&mut body);
-        assert_eq!(check_body(&body), Ok(()), "{name}");
+        assert_eq!(check_body(Protocol::Chat, &body), Ok(()), "{name}");
     }
 }
 

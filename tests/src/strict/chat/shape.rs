@@ -4,7 +4,7 @@ use crate::strict::reject::{Check, Rejection};
 use serde_json::{Map, Value};
 
 /// The longest text that a message may hold.
-pub(super) const MAX_TEXT: usize = 10_485_760;
+pub(in crate::strict) const MAX_TEXT: usize = 10_485_760;
 
 fn kind(value: &Value) -> &'static str {
     match value {
@@ -19,35 +19,42 @@ fn kind(value: &Value) -> &'static str {
 }
 
 /// The refusal of a value of the wrong type.
-pub(super) fn wrong_type(value: &Value, path: &str, expected: &str) -> Rejection {
+pub(in crate::strict) fn wrong_type(value: &Value, path: &str, expected: &str) -> Rejection {
     let message = format!("Invalid type for '{path}': expected {expected}, but got {} instead.", kind(value));
     Rejection::bad(path, message).code("invalid_type")
 }
 
 /// The refusal of a field that is not there.
-pub(super) fn missing(path: &str) -> Rejection {
+pub(in crate::strict) fn missing(path: &str) -> Rejection {
     Rejection::bad(path, format!("Missing required parameter: '{path}'.")).code("missing_required_parameter")
 }
 
 /// The field `name` of `map`, which is at `path`.
-pub(super) fn field<'a>(map: &'a Map<String, Value>, path: &str, name: &str) -> Result<&'a Value, Rejection> {
+pub(in crate::strict) fn field<'a>(
+    map: &'a Map<String, Value>,
+    path: &str,
+    name: &str,
+) -> Result<&'a Value, Rejection> {
     map.get(name).ok_or_else(|| missing(&format!("{path}.{name}")))
 }
 
-pub(super) fn string<'a>(value: &'a Value, path: &str) -> Result<&'a str, Rejection> {
+pub(in crate::strict) fn string<'a>(value: &'a Value, path: &str) -> Result<&'a str, Rejection> {
     value.as_str().ok_or_else(|| wrong_type(value, path, "a string"))
 }
 
-pub(super) fn object<'a>(value: &'a Value, path: &str) -> Result<&'a Map<String, Value>, Rejection> {
+pub(in crate::strict) fn object<'a>(
+    value: &'a Value,
+    path: &str,
+) -> Result<&'a Map<String, Value>, Rejection> {
     value.as_object().ok_or_else(|| wrong_type(value, path, "an object"))
 }
 
-pub(super) fn boolean(value: &Value, path: &str) -> Result<bool, Rejection> {
+pub(in crate::strict) fn boolean(value: &Value, path: &str) -> Result<bool, Rejection> {
     value.as_bool().ok_or_else(|| wrong_type(value, path, "a boolean"))
 }
 
 /// A string that says something and is not longer than a message may be.
-pub(super) fn non_empty<'a>(value: &'a Value, path: &str) -> Result<&'a str, Rejection> {
+pub(in crate::strict) fn non_empty<'a>(value: &'a Value, path: &str) -> Result<&'a str, Rejection> {
     let text = string(value, path)?;
     if text.is_empty() {
         let message = format!("Invalid '{path}': empty string. Expected a string with minimum length 1.");
@@ -57,7 +64,7 @@ pub(super) fn non_empty<'a>(value: &'a Value, path: &str) -> Result<&'a str, Rej
     Ok(text)
 }
 
-pub(super) fn at_most(text: &str, path: &str, most: usize) -> Check {
+pub(in crate::strict) fn at_most(text: &str, path: &str, most: usize) -> Check {
     let length = text.chars().count();
     if length <= most {
         return Ok(());
@@ -70,7 +77,7 @@ pub(super) fn at_most(text: &str, path: &str, most: usize) -> Check {
 }
 
 /// An array with at least one element.
-pub(super) fn filled<'a>(value: &'a Value, path: &str) -> Result<&'a [Value], Rejection> {
+pub(in crate::strict) fn filled<'a>(value: &'a Value, path: &str) -> Result<&'a [Value], Rejection> {
     let array = value.as_array().ok_or_else(|| wrong_type(value, path, "an array"))?;
     if array.is_empty() {
         let message = format!(
@@ -82,13 +89,17 @@ pub(super) fn filled<'a>(value: &'a Value, path: &str) -> Result<&'a [Value], Re
 }
 
 /// An array of strings that say something.
-pub(super) fn strings<'a>(value: &'a Value, path: &str) -> Result<Vec<&'a str>, Rejection> {
+pub(in crate::strict) fn strings<'a>(value: &'a Value, path: &str) -> Result<Vec<&'a str>, Rejection> {
     let array = filled(value, path)?.iter().enumerate();
     array.map(|(index, item)| non_empty(item, &format!("{path}[{index}]"))).collect()
 }
 
 /// One of a few words.
-pub(super) fn one_of<'a>(value: &'a Value, path: &str, words: &[&str]) -> Result<&'a str, Rejection> {
+pub(in crate::strict) fn one_of<'a>(
+    value: &'a Value,
+    path: &str,
+    words: &[&str],
+) -> Result<&'a str, Rejection> {
     let word = string(value, path)?;
     if words.contains(&word) {
         return Ok(word);
@@ -99,7 +110,7 @@ pub(super) fn one_of<'a>(value: &'a Value, path: &str, words: &[&str]) -> Result
     Err(Rejection::bad(path, message).code("invalid_value"))
 }
 
-pub(super) fn integer(value: &Value, path: &str, least: i64, most: i64) -> Check {
+pub(in crate::strict) fn integer(value: &Value, path: &str, least: i64, most: i64) -> Check {
     match value.as_i64() {
         Some(number) if (least..=most).contains(&number) => Ok(()),
         Some(number) => Err(out_of_range(path, number, least, most)),
@@ -107,7 +118,7 @@ pub(super) fn integer(value: &Value, path: &str, least: i64, most: i64) -> Check
     }
 }
 
-pub(super) fn number(value: &Value, path: &str, least: f64, most: f64) -> Check {
+pub(in crate::strict) fn number(value: &Value, path: &str, least: f64, most: f64) -> Check {
     match value.as_f64() {
         Some(number) if (least..=most).contains(&number) => Ok(()),
         Some(number) => Err(out_of_range(path, number, least, most)),
@@ -121,7 +132,12 @@ fn out_of_range<T: std::fmt::Display>(path: &str, number: T, least: T, most: T) 
 }
 
 /// Refuses a field of `map` that is neither `known` nor among `extra`.
-pub(super) fn known_fields(map: &Map<String, Value>, path: &str, known: &[&str], extra: &[String]) -> Check {
+pub(in crate::strict) fn known_fields(
+    map: &Map<String, Value>,
+    path: &str,
+    known: &[&str],
+    extra: &[String],
+) -> Check {
     match map.keys().find(|name| !known.contains(&name.as_str()) && !extra.contains(name)) {
         None => Ok(()),
         Some(name) => {
@@ -132,7 +148,7 @@ pub(super) fn known_fields(map: &Map<String, Value>, path: &str, known: &[&str],
 }
 
 /// A function name.
-pub(super) fn function_name<'a>(value: &'a Value, path: &str) -> Result<&'a str, Rejection> {
+pub(in crate::strict) fn function_name<'a>(value: &'a Value, path: &str) -> Result<&'a str, Rejection> {
     let name = non_empty(value, path)?;
     at_most(name, path, 64)?;
     if name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-') {
