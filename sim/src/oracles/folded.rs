@@ -74,8 +74,8 @@ impl Oracle for Folded {
     }
 
     fn forget(&mut self, session: &SessionId) {
-        for (prompt, _) in self.said.remove(session).unwrap_or_default() {
-            self.accepted.remove(&prompt);
+        for (_, said) in self.said.extract_if(.., |id, _| id.root() == *session) {
+            said.iter().for_each(|(prompt, _)| drop(self.accepted.remove(prompt)));
         }
     }
 

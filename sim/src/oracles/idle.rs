@@ -6,10 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use hostler_core::ids::PromptId;
-use hostler_core::ids::SessionId;
+use hostler_core::ids::{PromptId, SessionId};
 use hostler_core::record::Record;
 use hostler_core::session::{Durable, Phase};
+use hostler_core::time::Deadline;
 
 use super::{Oracle, Seen};
 
@@ -54,8 +54,8 @@ impl Oracle for Idle {
                 && let Some(durable) = machine.durable(&entry.session)
             {
                 // A title is waited for, though not for long.
-                let titled = machine.title_request(&entry.session).is_some();
-                if !titled {
+                let next = machine.deadline_of(&entry.session).map(|(_, what)| what);
+                if next != Some(Deadline::Title) {
                     self.check(*process, durable)?;
                 }
             }
