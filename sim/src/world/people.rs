@@ -99,7 +99,7 @@ pub fn submission(submit: &Submit) -> Command {
         max_steps: submit.steps as u32,
         max_wait: submit.wait,
         stays: submit.prompt.is_multiple_of(2),
-        title: submit.prompt % 8 == 5,
+        title: submit.prompt % 4 == 1,
         ..Terms::headless()
     };
     let prompt = Prompt {
