@@ -112,6 +112,12 @@ options! {
     suspends,
     /// Share of signals to runs among actions.
     signals,
+    /// Share of sessions that are renamed among actions.
+    names,
+    /// Share of sessions that are made from another one among actions.
+    forks,
+    /// Share of sessions that are forgotten among actions.
+    deletes,
     /// How often a prompt comes from a `hostler run`.
     headless,
     /// How often a call would touch something outside of the workspace.
@@ -265,6 +271,9 @@ impl Options {
         self.senseless = roll.pick(&[0, 0, 60, 150]);
         self.suspends = roll.pick(&[0, 0, 60]);
         self.signals = roll.pick(&[0, 0, 100, 250]);
+        self.names = roll.pick(&[0, 0, 40]);
+        self.forks = roll.pick(&[0, 0, 0, 60]);
+        self.deletes = roll.pick(&[0, 0, 0, 60]);
         // Each run takes in everything that happens in its process, so that many of them leave room for little else.
         self.headless = roll.pick(&[0, 300, 800]) / if self.actions > 40 { 8 } else { 1 };
         self.clock_back = roll.pick(&[0, 0, 500]);
@@ -322,8 +331,8 @@ impl Options {
             first_event: self.first_event,
             idle: self.idle,
             ending: Settings::default().ending,
-            title: Settings::default().title,
             // Drawn with others of their kind.
+            title: self.prepare,
             inspect: self.prepare,
             overtime: self.settle,
             settle: self.settle,

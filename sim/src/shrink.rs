@@ -28,9 +28,11 @@ fn entities(what: &What) -> [Option<u64>; 3] {
     match *what {
         What::Submit(submit) => [Some(submit.process), Some(submit.session), Some(submit.prompt)],
         What::Cancel { process, session, prompt } => [Some(process), Some(session), prompt],
-        What::Stop { process, session } | What::Clear { process, session } => {
-            [Some(process), Some(session), None]
-        }
+        What::Stop { process, session }
+        | What::Clear { process, session }
+        | What::Rename { process, session, .. }
+        | What::Fork { process, session, .. }
+        | What::Delete { process, session } => [Some(process), Some(session), None],
         What::Signal { prompt, .. } => [None, None, Some(prompt)],
         What::Kill { process, .. } | What::Suspend { process, .. } => [Some(process), None, None],
         What::Power { .. } | What::Outage { .. } => [None, None, None],

@@ -90,6 +90,31 @@ pub enum What {
         /// Which session.
         session: u64,
     },
+    /// Somebody says what a session is called.
+    Rename {
+        /// Through which process.
+        process: u64,
+        /// Which session.
+        session: u64,
+        /// The how-manieth name.
+        name: u64,
+    },
+    /// A session is made from another one.
+    Fork {
+        /// Through which process.
+        process: u64,
+        /// From which session.
+        from: u64,
+        /// Which session is made.
+        session: u64,
+    },
+    /// A session is forgotten.
+    Delete {
+        /// Through which process.
+        process: u64,
+        /// Which session.
+        session: u64,
+    },
     /// A `hostler run` gets a signal, or its reader goes away.
     Signal {
         /// The run of which prompt.
@@ -177,6 +202,9 @@ impl What {
             What::Cancel { process, .. }
             | What::Stop { process, .. }
             | What::Clear { process, .. }
+            | What::Rename { process, .. }
+            | What::Fork { process, .. }
+            | What::Delete { process, .. }
             | What::Kill { process, .. }
             | What::Suspend { process, .. } => Some(*process),
             What::Power { .. } | What::Outage { .. } | What::Signal { .. } => None,

@@ -1,7 +1,7 @@
 //! One open session as the reference sees it.
 
 use hostler_core::ids::{AttemptId, CallId, PromptId, RunId, StepId, TurnId};
-use hostler_core::model::{CallError, CallErrorKind, FinishReason};
+use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
 use hostler_core::prompt::Prompt;
 use hostler_core::record::{Reason, RunStatus};
 use hostler_core::session::{Input, Settings};
@@ -28,6 +28,8 @@ pub(super) struct Story {
     pub(super) renews: bool,
     /// What it has for other sessions.
     pub(super) words: Vec<Word>,
+    /// Until when a model is waited for that makes a title, if one does.
+    titling: Option<Timestamp>,
 }
 
 /// What the reference does not work out by itself, because it is a matter of counting bytes or of each call's clock.
@@ -90,12 +92,12 @@ pub(super) enum Doing {
 impl Story {
     pub(super) fn new(past: Past, settings: Settings) -> Self {
         let (waiting, words) = (Vec::new(), Vec::new());
-        let (is_agent, renews) = (false, false);
-        Self { settings, past, waiting, turn: None, read: Read::default(), is_agent, renews, words }
+        let (read, is_agent, renews, titling) = (Read::default(), false, false, None);
+        Self { settings, past, waiting, turn: None, read, is_agent, renews, words, titling }
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.turn.is_none() && self.waiting.is_empty()
+        self.turn.is_none() && self.waiting.is_empty() && self.titling.is_none()
     }
 
     pub(super) fn has_run(&self, run: &RunId) -> bool {
@@ -126,6 +128,12 @@ impl Story {
         self.waiting.push(Waiting { prompt, until, ready: None, queued });
     }
 
+    /// A person says what the session is called.
+    pub(super) fn rename(&mut self, title: &str) {
+        let title = title.trim().chars().filter(|letter| !letter.is_control()).count();
+        self.past.titled |= (1..=200).contains(&title);
+    }
+
     pub(super) fn submit(&mut self, now: Timestamp, prompt: &Prompt, fates: &mut Vec<Fate>) {
         let contradictory =
             prompt.run.is_some() && prompt.terms.delivery == hostler_core::prompt::Delivery::Fold;
@@ -134,6 +142,7 @@ impl Story {
         let known = self.past.known.contains_key(&prompt.id);
         if !prompt.text.trim().is_empty() && !contradictory && !known && !taken {
             self.past.known.insert(prompt.id.clone(), (prompt.text.clone(), run));
+            self.past.created = true;
             fates.push(Fate::Accepted(prompt.id.clone()));
             self.wait(now, prompt.clone(), false);
         }
@@ -169,6 +178,9 @@ impl Story {
     }
 
     fn begin(&mut self, now: Timestamp, prompt: Prompt, fates: &mut Vec<Fate>) {
+        if prompt.terms.title && !self.is_agent && self.past.turns == 1 && !self.past.titled {
+            self.titling = Some(now.plus(self.settings.title));
+        }
         let step = StepId { turn: TurnId(self.past.turns), step: 0 };
         let attempt = AttemptId { step, attempt: 0 };
         let doing = Doing::Waiting(now);
@@ -276,6 +288,7 @@ impl Story {
             }
             Input::Model { attempt, event } => self.model(now, *attempt, event, fates),
             Input::Inspected { call, intent } => self.inspected(now, *call, intent, fates),
+            Input::Title { event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => self.titling = None,
             Input::ToolFinished { call, .. } => self.tool_ended(now, *call, fates),
             _ => {}
         }
@@ -343,6 +356,7 @@ impl Story {
     }
 
     pub(super) fn tick(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
+        self.titling = self.titling.filter(|until| *until > now);
         match self.turn.as_ref().map(|turn| &turn.doing) {
             Some(Doing::Waiting(until)) if *until <= now => self.ask(now),
             Some(Doing::Asking { until, .. }) if *until <= now => {

@@ -98,6 +98,13 @@ pub(crate) fn action(what: &plan::What) -> String {
             format!("somebody cancels the last sub-agent of session s{session}, and only that")
         }
         plan::What::Clear { session, .. } => format!("somebody clears the queue of session s{session}"),
+        plan::What::Rename { session, name, .. } => {
+            format!("somebody calls session s{session} {:?}", crate::world::title(name))
+        }
+        plan::What::Fork { from, session, .. } => {
+            format!("somebody makes session s{session} from session s{from}")
+        }
+        plan::What::Delete { session, .. } => format!("somebody deletes session s{session}"),
         plan::What::Signal { prompt, how } => {
             let how = ["SIGHUP", "SIGINT", "SIGTERM"].get(how as usize);
             match how {
@@ -127,6 +134,9 @@ fn acts(what: &plan::What) -> Words {
         | plan::What::Cancel { .. }
         | plan::What::Stop { .. }
         | plan::What::Clear { .. }
+        | plan::What::Rename { .. }
+        | plan::What::Fork { .. }
+        | plan::What::Delete { .. }
         | plan::What::Signal { .. } => Lane::People,
     };
     let kind = if lane == Lane::People { "acts" } else { "bad" };
