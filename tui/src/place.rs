@@ -26,8 +26,9 @@ pub(crate) fn go(cwd: Option<&Path>, data_dir: Option<&Path>) -> Result<(), Stri
         })?;
     }
     if let Some(dir) = data_dir {
-        let dir = std::path::absolute(dir)
-            .map_err(|error| format!("The data directory cannot be used ({error})."))?;
+        let dir = std::path::absolute(dir).map_err(|error| {
+            format!("The data directory cannot be used ({error}); give --data-dir another.")
+        })?;
         // Nobody has said another one before.
         let _ = DATA_DIR.set(dir);
     }
@@ -52,6 +53,10 @@ impl Place {
     pub(crate) fn here() -> Result<Self, String> {
         let root = current_dir()?;
         let state = state_root(&env()).map_err(|error| error.to_string())?;
+        crate::logs::keep_in(&state.path);
+        tracing::info!(
+            workspace = %root.display(), state = %state.path.display(), usual = state.fallback.is_none(), "the place is known"
+        );
         Ok(Self { dir: workspace_dir(&state.path, &root), root, state: state.path, warning: state.fallback })
     }
 
@@ -96,11 +101,12 @@ impl Place {
     ) -> Result<InProcess, String> {
         // In a directory that was deleted every tool fails by itself, and the model can still answer.
         let tools = tools::Workspace::open(&self.root).unwrap_or_else(|_| tools::Workspace::gone(&self.root));
-        let tools = tools.with_outputs(&self.dir);
+        let tools = if dir.is_some() { tools.with_outputs(&self.dir) } else { tools };
         let settings = Settings::default();
-        let models = Models::new(config, self.places().user, settings.connect);
-        driver::open(Setup { dir, store, tools, models, settings, clock })
-            .map_err(|error| format!("The program cannot start ({error})."))
+        let models = Models::new(config, self.places().user, settings.connect, clock);
+        driver::open(Setup { dir, store, tools, models, settings, clock }).map_err(|error| {
+            format!("The program cannot start ({error}); see whether there is room for another process.")
+        })
     }
 }
 

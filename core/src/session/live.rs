@@ -10,7 +10,7 @@ use super::schema::Check;
 use super::stream::Assembly;
 use super::title::Titling;
 use crate::ids::{AttemptId, CallId};
-use crate::model::{Preparation, PrepareError};
+use crate::model::{FinishReason, Preparation, PrepareError};
 use crate::time::Timestamp;
 use crate::tools::CallInput;
 
@@ -63,6 +63,8 @@ pub(super) enum CallState {
     Waiting { until: Timestamp },
     /// The answer is coming.
     Streaming { until: Timestamp },
+    /// The model is done, for that reason. After that time nothing more is waited for.
+    Ending { until: Timestamp, reason: FinishReason },
     /// It failed; the next attempt is made then.
     Pausing { until: Timestamp },
 }

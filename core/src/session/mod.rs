@@ -56,6 +56,7 @@ pub use fork::Seed;
 pub use live::Live;
 pub use repetition::Trail;
 pub(crate) use repetition::footprint;
+pub(crate) use retry::telling;
 pub use schema::{REPAIRS, Verdict};
 pub use settings::Settings;
 
@@ -442,5 +443,7 @@ pub(crate) fn push_effect<E: crate::machine::Effect>(
     }
 }
 
+#[cfg(test)]
+mod sentences;
 #[cfg(test)]
 mod tests;

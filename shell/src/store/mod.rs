@@ -27,8 +27,8 @@ mod write;
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use hostler_core::record::Strength;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use tempfile::TempDir;
 
@@ -48,8 +48,6 @@ pub struct Store {
     connection: Connection,
     path: PathBuf,
     log: String,
-    /// The strength that the connection is set to.
-    strength: Strength,
     /// Whether the database file itself is known to be on the disk.
     synced: bool,
     /// The file that was opened; none in memory.
@@ -70,6 +68,7 @@ impl Store {
 
     /// Opens the log in `dir` like [`Store::open`]; a log that is made gets the name `log`, which must not be empty.
     pub fn open_as(dir: &Path, log: &str) -> Result<Self, StoreError> {
+        let began = Instant::now();
         place::make_private(dir).map_err(StoreError::io("make the directory", dir))?;
         let path = dir.join(FILE);
         let connection = open::open(&path, log)?;
@@ -77,7 +76,8 @@ impl Store {
             connection.query_row("SELECT log, synced FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?)));
         let (log, synced) = meta.map_err(|error| Fault::from(error).at(&path))?;
         let file = FileId::of(&path);
-        Ok(Self { connection, path, log, strength: Strength::Normal, synced, file, run_ended: false })
+        tracing::debug!(path = %path.display(), micros = began.elapsed().as_micros(), "the log is open");
+        Ok(Self { connection, path, log, synced, file, run_ended: false })
     }
 
     /// Opens a log in a directory that cannot be written to, to be read as it is now: an empty one if there is none. It is
@@ -94,15 +94,7 @@ impl Store {
         let path = PathBuf::from(":memory:");
         let log = uuid::Uuid::new_v4().simple().to_string();
         let connection = open::open(&path, &log)?;
-        Ok(Self {
-            connection,
-            path,
-            log,
-            strength: Strength::Normal,
-            synced: true,
-            file: None,
-            run_ended: false,
-        })
+        Ok(Self { connection, path, log, synced: true, file: None, run_ended: false })
     }
 
     /// The log's name: another one after the log was made anew.
@@ -122,12 +114,7 @@ impl Store {
     }
 
     /// Writes all of what `body` writes, or nothing if it fails.
-    fn writing<T>(
-        &mut self,
-        strength: Strength,
-        body: impl FnOnce(&Connection) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
-        self.set_strength(strength).map_err(|fault| fault.at(&self.path))?;
+    fn writing<T>(&mut self, body: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
         let write = || -> Result<T, Fault> {
             let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
             let done = body(&transaction)?;
@@ -135,19 +122,6 @@ impl Store {
             Ok(done)
         };
         write().map_err(|fault| fault.at(&self.path))
-    }
-
-    /// Within a transaction it could not be changed.
-    fn set_strength(&mut self, strength: Strength) -> Result<(), Fault> {
-        if self.strength != strength {
-            let level = match strength {
-                Strength::Normal => "NORMAL",
-                Strength::Full => "FULL",
-            };
-            self.connection.pragma_update(None, "synchronous", level)?;
-            self.strength = strength;
-        }
-        Ok(())
     }
 }
 

@@ -50,12 +50,34 @@ const ANSWERS: [Answer; 6] = [
     Answer::Deny,
 ];
 
+/// What somebody who answered a question was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Nothing.
+    Nothing,
+    /// That it counts.
+    Heeded,
+    /// That there is no such question any more.
+    TooLate,
+    /// That it is refused.
+    Refused,
+}
+
+/// How much of what was asked for people remember when they ask for more.
+const LATELY: usize = 60;
+
 /// How often people try in all.
 const TRIES: u64 = 4;
 
 /// The id of a session with that number.
 pub(super) fn session_id(number: u64) -> SessionId {
     SessionId::new(format!("s{number}"))
+}
+
+/// What people call a session; the first of these is no title.
+pub fn title(name: u64) -> String {
+    let titles = ["", "Mine", " Mine, with\ta tab ", "Ours", "\u{7}"];
+    titles[name as usize % titles.len()].to_owned()
 }
 
 /// The run that a submission with a run id asks for, or that a prompt's own id names.
@@ -71,22 +93,23 @@ pub fn submission(submit: &Submit) -> Command {
         _ => format!("Do p{}.", submit.prompt),
     };
     let terms = Terms {
-        permission: match (submit.yolo, submit.prompt % 3) {
-            (true, _) => PermissionMode::Yolo,
-            (false, 0) => PermissionMode::Headless,
-            (false, _) => PermissionMode::Interactive,
+        permission: match submit.permission {
+            0 => PermissionMode::Headless,
+            1 => PermissionMode::Yolo,
+            _ => PermissionMode::Interactive,
         },
         delivery: [Delivery::Auto, Delivery::Fold, Delivery::OwnTurn][submit.delivery as usize % 3],
         max_steps: submit.steps as u32,
         max_wait: submit.wait,
         stays: submit.prompt.is_multiple_of(2),
         answer_schema: submit.schema.then(|| "{}".to_owned()),
+        title: submit.prompt % 4 == 1,
         ..Terms::headless()
     };
     let prompt = Prompt {
         id: PromptId::new(format!("p{}", submit.prompt)),
         run: match submit.flaw {
-            3 => Some(run_id(submit.prompt / 2, true)),
+            3 => Some(run_id(submit.prompt.saturating_sub(1), true)),
             _ => submit.run.then(|| run_id(submit.prompt, true)),
         },
         client: ClientId::new(format!("c{}", submit.process)),
@@ -134,6 +157,34 @@ impl World {
         self.ask(process, command);
     }
 
+    /// Whether so much waits in a session that nobody asks for more.
+    pub(super) fn is_crowded(&self, session: u64) -> bool {
+        if self.options.crowd == 0 {
+            return false;
+        }
+        let session = session_id(session);
+        let open = self.disk.folds.get(&session).map_or(0, |durable| durable.open.len());
+        let asked = self.people.asks.iter().rev().take(LATELY);
+        let unanswered = asked.filter(|ask| {
+            let to = matches!(&ask.command, Command::Submit { session: to, .. } if *to.id() == session);
+            to && !ask.answered && ask.tries > 0
+        });
+        open + unanswered.count() >= self.options.crowd as usize
+    }
+
+    /// Cancels the sub-agent that a session has opened last, and that is at work if one is.
+    pub(super) fn stop_agent(&mut self, process: u64, session: u64) {
+        let root = session_id(session);
+        let own = |(_, durable): &(&SessionId, &hostler_core::session::Durable)| {
+            durable.id.is_child() && durable.id.root() == root
+        };
+        // Ids of one session are the longer and the higher the later.
+        let last = self.disk.folds.iter().filter(own);
+        let last = last.max_by_key(|(id, durable)| (durable.turn.is_some(), id.as_str().len(), *id));
+        let Some(session) = last.map(|(id, _)| id.clone()) else { return };
+        self.ask(process, Command::Cancel { session, scope: CancelScope::Session, reason: Reason::User });
+    }
+
     fn run_of(&self, prompt: u64) -> RunId {
         let named = self.plan.actions.iter().any(|action| match action.what {
             crate::plan::What::Submit(submit) => submit.prompt == prompt && submit.run,
@@ -144,6 +195,10 @@ impl World {
 
     /// What is asked about calls reaches people, of whom some are quick, some slow, and some both answer.
     pub(super) fn hear_asks(&mut self, process: usize, first: usize) {
+        // A script says who answers what.
+        if self.options.staged > 0 {
+            return;
+        }
         for at in first..self.disk.log.len() {
             let entry = &self.disk.log[at].1;
             let Record::PermissionAsked { session, call, .. } = &entry.record else { continue };
@@ -182,10 +237,21 @@ impl World {
         if let Reply::Cancelled { runs } = reply {
             self.staged.covered = Some(runs.clone());
         }
+        if let Command::Answer { client, .. } = &ask.command
+            && self.options.staged > 0
+        {
+            let heard = match reply {
+                Reply::Answered { resolved: true } => Heard::Heeded,
+                Reply::Answered { resolved: false } => Heard::TooLate,
+                _ => Heard::Refused,
+            };
+            self.staged.heard.insert(client.clone(), heard);
+        }
         if let Reply::Answered { resolved } = reply {
             sometimes!("permission answered", if *resolved);
             return sometimes!("permission answered too late", if !*resolved);
         }
+        note_errand(&ask.command, reply);
         let Command::Submit { session, prompt } = &ask.command else {
             return sometimes!("cancel with nothing to cancel", if matches!(reply, Reply::Cancelled { runs } if runs.is_empty()));
         };
@@ -234,6 +300,33 @@ impl World {
             let after = if insists { 31_000 } else { after };
             self.agenda.push(self.now + after, Happening::Again(number));
         }
+    }
+}
+
+fn note_errand(command: &Command, reply: &Reply) {
+    let refused = |wanted| matches!(reply, Reply::Refused(refusal) if refusal.kind == wanted);
+    match command {
+        Command::Rename { .. } => {
+            sometimes!("session renamed", if *reply == Reply::Renamed);
+            sometimes!("title refused", if refused(RefusalKind::Invalid));
+        }
+        Command::Fork { .. } => {
+            sometimes!("session made from another one", if matches!(reply, Reply::Forked { .. }));
+            sometimes!("session to be made there already", if refused(RefusalKind::Conflict));
+        }
+        Command::Delete { .. } => {
+            sometimes!("session forgotten", if *reply == Reply::Deleted);
+            sometimes!("session at work not forgotten", if refused(RefusalKind::Conflict));
+            sometimes!("session that the disk did not forget", if refused(RefusalKind::Storage));
+        }
+        Command::Submit { .. } => {
+            let gone = |refusal: &hostler_core::protocol::Refusal| refusal.message.contains("being deleted");
+            sometimes!(
+                "prompt for a session that is being forgotten",
+                if matches!(reply, Reply::Refused(refusal) if gone(refusal))
+            );
+        }
+        Command::Cancel { .. } | Command::ClearQueue { .. } | Command::Answer { .. } => {}
     }
 }
 

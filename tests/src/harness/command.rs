@@ -11,7 +11,7 @@ use super::home::Home;
 use super::processes;
 use super::running::{Finished, Running};
 use super::signals::{self, Signal};
-use crate::strict::StrictProvider;
+use crate::strict::{Protocol, StrictProvider};
 
 /// Held while a program is started.
 static STARTING: Mutex<()> = Mutex::new(());
@@ -26,6 +26,7 @@ pub struct Hostler<'a> {
     pub(super) most: Option<usize>,
     pub(super) output: Option<File>,
     pub(super) sleeps: bool,
+    pub(super) left: bool,
     pub(super) abandoned: bool,
     /// What marks the processes that come of it.
     pub(super) mark: String,
@@ -33,6 +34,15 @@ pub struct Hostler<'a> {
     shell: Option<String>,
     environment: Vec<(String, OsString)>,
     ignored: Vec<Signal>,
+}
+
+/// The environment variables that say where the provider of a protocol is, and the key for it.
+pub const fn variables(protocol: Protocol) -> (&'static str, &'static str) {
+    match protocol {
+        Protocol::Chat | Protocol::Responses => ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
+        Protocol::Messages => ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+        Protocol::Gemini => ("GEMINI_BASE_URL", "GEMINI_API_KEY"),
+    }
 }
 
 /// The provider that a command line asks.
@@ -52,8 +62,10 @@ pub(super) enum Input {
     Empty,
     /// These bytes, and then the end.
     Bytes(Vec<u8>),
-    /// An open pipe that says nothing for as long as the program runs.
+    /// An open pipe that says nothing unless the test writes to it.
     Silent,
+    /// This file, whatever it is.
+    From(File),
 }
 
 impl<'a> Hostler<'a> {
@@ -69,6 +81,7 @@ impl<'a> Hostler<'a> {
             most: None,
             output: None,
             sleeps: false,
+            left: false,
             abandoned: false,
             directory: home.work(),
             shell: None,
@@ -84,16 +97,34 @@ impl<'a> Hostler<'a> {
         }
     }
 
+    /// The command line as a person would type it.
+    pub fn line(&self) -> String {
+        let quoted = |word: &String| {
+            let plain = |char: char| char.is_ascii_alphanumeric() || "/._-:=,$".contains(char);
+            let escaped = || format!("'{}'", word.escape_debug());
+            if !word.is_empty() && word.chars().all(plain) { word.clone() } else { escaped() }
+        };
+        std::iter::once("hostler".to_owned())
+            .chain(self.words.iter().map(quoted))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
     /// Adds words.
     pub fn words<S: Into<String>>(mut self, words: impl IntoIterator<Item = S>) -> Self {
         self.words.extend(words.into_iter().map(Into::into));
         self
     }
 
-    /// Asks that provider, which must refuse nothing.
+    /// Asks that provider by chat completions. It must refuse nothing.
     pub fn provider(self, provider: &'a StrictProvider) -> Self {
-        let asks =
-            self.variable("OPENAI_BASE_URL", &provider.base_url()).variable("OPENAI_API_KEY", "sk-test");
+        self.provider_as(Protocol::Chat, provider)
+    }
+
+    /// Asks that provider by that protocol. It must refuse nothing.
+    pub fn provider_as(self, protocol: Protocol, provider: &'a StrictProvider) -> Self {
+        let (url, key) = variables(protocol);
+        let asks = self.variable(url, &provider.base_url_of(protocol)).variable(key, "sk-test");
         Self { provider: Some(Provider(provider)), ..asks }
     }
 
@@ -128,6 +159,11 @@ impl<'a> Hostler<'a> {
     /// Finds standard input open and silent.
     pub fn silent_input(self) -> Self {
         Self { input: Input::Silent, ..self }
+    }
+
+    /// Finds this file on standard input.
+    pub fn input_from(self, file: File) -> Self {
+        Self { input: Input::From(file), ..self }
     }
 
     /// Begins with that signal ignored.
@@ -171,7 +207,14 @@ impl<'a> Hostler<'a> {
         let mut command = self.program();
         command.args(&self.words).current_dir(&self.directory).env_clear();
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        let input = if matches!(self.input, Input::Empty) { Stdio::null() } else { Stdio::piped() };
+        let input = match std::mem::replace(&mut self.input, Input::Empty) {
+            Input::Empty => Stdio::null(),
+            Input::From(file) => file.into(),
+            piped @ (Input::Bytes(_) | Input::Silent) => {
+                self.input = piped;
+                Stdio::piped()
+            }
+        };
         let output = self.output.take().map_or_else(Stdio::piped, Stdio::from);
         command.stdin(input).stdout(output).stderr(Stdio::piped()).process_group(0);
         signals::set(&mut command, std::mem::take(&mut self.ignored));

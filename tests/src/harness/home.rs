@@ -7,12 +7,25 @@ use tempfile::TempDir;
 
 use super::command::Hostler;
 use super::wait_until;
-use crate::strict::StrictProvider;
+use crate::strict::{Protocol, StrictProvider};
 
 /// What is configured unless a test says otherwise: the limits of the strict provider's model, which no table knows, and
 /// that nobody looks for servers that the machine may have.
-const USUAL: &str =
-    r#"{"local_servers": false, "models": {"openai/strict-1": {"context_window": 1000000000}}}"#;
+const USUAL: &str = r#"{"local_servers": false, "models": {
+    "openai/strict-1": {"context_window": 1000000000},
+    "anthropic/strict-1": {"context_window": 1000000000},
+    "openai-responses/strict-1": {"context_window": 1000000000},
+    "gemini/strict-1": {"context_window": 1000000000}}}"#;
+
+/// The name by which the strict provider's model is asked for by that protocol.
+pub const fn model(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Chat => "openai/strict-1",
+        Protocol::Messages => "anthropic/strict-1",
+        Protocol::Responses => "openai-responses/strict-1",
+        Protocol::Gemini => "gemini/strict-1",
+    }
+}
 
 /// Directories that belong to one test and go with it.
 #[derive(Debug)]
@@ -62,24 +75,34 @@ impl Home {
         Hostler::new(self, words)
     }
 
-    /// A `run` that reports in lines and asks the given provider.
+    /// A `run` that reports in lines and asks the given provider by chat completions.
     pub fn run<'a, S: Into<String>>(
         &'a self,
         provider: &'a StrictProvider,
         words: impl IntoIterator<Item = S>,
     ) -> Hostler<'a> {
-        self.hostler(["run", "--model", "openai/strict-1", "--format", "jsonl"])
-            .words(words)
-            .provider(provider)
+        self.run_as(Protocol::Chat, provider, words)
     }
 
-    /// A `run` that prints its answer and asks the given provider.
+    /// A `run` that reports in lines and asks the given provider by that protocol.
+    pub fn run_as<'a, S: Into<String>>(
+        &'a self,
+        protocol: Protocol,
+        provider: &'a StrictProvider,
+        words: impl IntoIterator<Item = S>,
+    ) -> Hostler<'a> {
+        self.hostler(["run", "--model", model(protocol), "--format", "jsonl"])
+            .words(words)
+            .provider_as(protocol, provider)
+    }
+
+    /// A `run` that prints its answer and asks the given provider by chat completions.
     pub fn run_text<'a, S: Into<String>>(
         &'a self,
         provider: &'a StrictProvider,
         words: impl IntoIterator<Item = S>,
     ) -> Hostler<'a> {
-        self.hostler(["run", "--model", "openai/strict-1"]).words(words).provider(provider)
+        self.hostler(["run", "--model", model(Protocol::Chat)]).words(words).provider(provider)
     }
 
     /// Writes the user's configuration.

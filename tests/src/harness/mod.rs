@@ -21,10 +21,11 @@ mod processes;
 mod running;
 mod schema;
 mod signals;
+pub mod snapshot;
 
-pub use command::Hostler;
+pub use command::{Hostler, variables};
 pub use flights::replay as replay_flights;
-pub use home::Home;
+pub use home::{Home, model};
 pub use lines::Lines;
 pub use running::{Finished, Running};
 pub use signals::Signal;

@@ -1,20 +1,30 @@
-//! Answers: what the provider says to one request, built fluently.
+//! Answers: what the provider says to one request, built fluently and without regard to a protocol.
 //!
-//! An answer is a sequence of pieces in the order of the building calls, and each piece becomes one or more events.
-//! Event 0 is the chunk that only names the role. After the pieces come the chunk with the finish reason, the usage
-//! chunk when the request asked for one, and `[DONE]`.
+//! An answer is a sequence of pieces in the order of the building calls, and each piece becomes one or more events of
+//! the protocol that the request speaks. Before the pieces may come an event that opens the answer, which is event 0:
+//!
+//! | | before | after |
+//! | --- | --- | --- |
+//! | chat completions | the chunk that only names the role | the chunk with the finish reason, the usage chunk if asked for, `[DONE]` |
+//! | Messages | `message_start` | `message_delta` with the finish reason and the usage, `message_stop` |
+//! | Responses | `response.created`, `response.in_progress` | `response.completed` or `response.incomplete`, with the usage |
+//! | Gemini | nothing | a chunk with the finish reason and the usage |
+//!
+//! Protocols that have blocks or items put events around those as well. A protocol that lacks something says nothing
+//! where an answer has it.
 
 mod call;
 mod faults;
-mod render;
+mod step;
 
 pub use call::Call;
-pub(super) use render::Step;
+pub(super) use step::Step;
 
 use super::{
     gate::Gate,
-    http::Cut,
-    sse::{self, Usage},
+    http::{Cut, Split},
+    reject::Rejection,
+    sse,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -30,25 +40,27 @@ pub struct Answer {
     pub(super) hold_headers: Option<Gate>,
     pub(super) stall_headers: bool,
     pub(super) cut: Option<Cut>,
-    pub(super) piece: usize,
-    pieces: Vec<Piece>,
-    at: Vec<(usize, Step)>,
-    finish: Option<String>,
-    usage: Option<Usage>,
-    usage_on_finish: bool,
-    id: bool,
-    role: bool,
-    tail: bool,
-    done: bool,
-    crlf: bool,
-    reasoning_field: String,
+    pub(super) split: Split,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) at: Vec<(usize, Step)>,
+    pub(super) finish: Option<String>,
+    pub(super) usage: Option<Usage>,
+    pub(super) usage_on_finish: bool,
+    pub(super) id: bool,
+    pub(super) role: bool,
+    pub(super) tail: bool,
+    pub(super) done: bool,
+    pub(super) crlf: bool,
+    pub(super) reasoning_field: String,
 }
 
 /// What kind of response it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
-    /// A streamed completion.
+    /// A streamed answer.
     Stream,
+    /// A refusal or failure, in the protocol's form.
+    Error(Trouble),
     /// A plain response.
     Status(u16, String),
     /// The connection is closed without a byte.
@@ -57,15 +69,53 @@ pub(super) enum Reply {
     Reset,
 }
 
+/// What is wrong with a request or the provider.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// What the script says.
+    Other(Rejection),
+    /// The client asks too often.
+    RateLimited,
+    /// The conversation exceeds the model's context.
+    ContextExceeded,
+    /// The key is not the one that is known.
+    WrongKey,
+    /// The model is not known.
+    UnknownModel,
+}
+
+/// A part of an answer.
 #[derive(Clone, Debug)]
-enum Piece {
+pub(super) enum Piece {
+    /// Text.
     Text(String),
+    /// Reasoning that is not sealed.
     Reasoning(String),
+    /// Reasoning that has to come back as it was; without a text, nothing of it can be read.
+    Sealed(String),
+    /// A refusal to answer.
     Refusal(String),
+    /// A tool call.
     Call(Call),
+    /// An error in the place of more.
+    Error(String),
+    /// An event with this JSON.
     Event(Value),
+    /// These bytes.
     Raw(String),
+    /// Something that sends nothing.
     Step(Step),
+}
+
+/// What an answer cost, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Usage {
+    /// All input, with what was cached.
+    pub(super) input: u64,
+    /// All output, with the reasoning.
+    pub(super) output: u64,
+    pub(super) cached: u64,
+    pub(super) reasoning: u64,
 }
 
 impl Default for Answer {
@@ -79,7 +129,7 @@ impl Default for Answer {
             hold_headers: None,
             stall_headers: false,
             cut: None,
-            piece: usize::MAX,
+            split: Split::Pieces(usize::MAX),
             pieces: Vec::new(),
             at: Vec::new(),
             finish: None,
@@ -96,17 +146,17 @@ impl Default for Answer {
 }
 
 impl Answer {
-    /// A completion that says nothing yet.
+    /// An answer that says nothing yet.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A completion that says `text`.
+    /// An answer that says `text`.
     pub fn say(text: &str) -> Self {
         Self::new().text(text)
     }
 
-    /// A completion that calls one tool.
+    /// An answer that calls one tool.
     pub fn calling(id: &str, name: &str, arguments: Value) -> Self {
         Self::new().call(id, name, arguments)
     }
@@ -131,17 +181,23 @@ impl Answer {
         self.deltas(std::iter::repeat_n(delta, count))
     }
 
-    /// Adds reasoning, as one delta.
+    /// Adds reasoning that is not sealed, as one delta.
     pub fn reasoning(self, text: &str) -> Self {
         self.piece_of(Piece::Reasoning(text.to_owned()))
     }
 
-    /// Names the delta field that carries reasoning; `reasoning_content` unless set.
+    /// Adds reasoning that the provider wants back as it was. Without a text, nothing of it can be read: a redacted
+    /// block, an encrypted item without a summary, a signature alone. Chat completions have no seals, and tell the text.
+    pub fn sealed(self, text: &str) -> Self {
+        self.piece_of(Piece::Sealed(text.to_owned()))
+    }
+
+    /// Names the delta field that carries reasoning; `reasoning_content` unless set. In chat completions alone.
     pub fn reasoning_field(self, field: &str) -> Self {
         Self { reasoning_field: field.to_owned(), ..self }
     }
 
-    /// Adds a refusal, as one delta.
+    /// Adds a refusal, as one delta; plain text in a protocol that has no other word for it.
     pub fn refusal(self, text: &str) -> Self {
         self.piece_of(Piece::Refusal(text.to_owned()))
     }
@@ -161,7 +217,8 @@ impl Answer {
         self.piece_of(Piece::Call(call))
     }
 
-    /// Sets the finish reason; `tool_calls` when there are calls and `stop` otherwise unless set.
+    /// Sets the finish reason: `stop`, `length`, `tool_calls` or `content_filter`, which each protocol spells in its own
+    /// way; any other text is told as it is. Unless set, `tool_calls` when there are calls and `stop` otherwise.
     pub fn finish(self, reason: &str) -> Self {
         Self { finish: Some(reason.to_owned()), ..self }
     }
@@ -176,32 +233,33 @@ impl Answer {
         self.with_usage(Usage { input, output, cached, reasoning })
     }
 
-    /// Tells no usage even when the request asks for it.
+    /// Tells no usage even where the protocol always does or the request asks for it.
     pub fn no_usage(self) -> Self {
         Self { usage: None, ..self }
     }
 
-    /// Tells the usage in the chunk with the finish reason, asked or not, rather than in a chunk of its own.
+    /// Tells the usage in the chunk with the finish reason, asked or not, rather than in a chunk of its own. In chat
+    /// completions alone: the others have but one way.
     pub fn usage_on_finish(self) -> Self {
         Self { usage_on_finish: true, ..self }
     }
 
-    /// Leaves the completion's id out of every chunk.
+    /// Leaves the answer's id out wherever it would be told.
     pub fn no_id(self) -> Self {
         Self { id: false, ..self }
     }
 
-    /// Leaves out the chunk that names the role.
+    /// Leaves out what opens the answer, before the first piece.
     pub fn no_role(self) -> Self {
         Self { role: false, ..self }
     }
 
-    /// Leaves out `[DONE]`.
+    /// Leaves out what only says that the stream is over: `[DONE]` of chat completions, `message_stop` of Messages.
     pub fn no_done(self) -> Self {
         Self { done: false, ..self }
     }
 
-    /// Ends the body in good order after the pieces: no finish reason, no usage, no `[DONE]`.
+    /// Ends the body in good order after the pieces: nothing that is open is closed, and nothing says how it ended.
     pub fn no_tail(self) -> Self {
         Self { tail: false, ..self }
     }
@@ -215,6 +273,20 @@ impl Answer {
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_ascii_lowercase(), value.to_owned()));
         self
+    }
+
+    /// Why it ends, in the neutral words.
+    pub(super) fn finish_reason(&self) -> &str {
+        match &self.finish {
+            Some(reason) => reason,
+            None if self.calls().next().is_some() => "tool_calls",
+            None => "stop",
+        }
+    }
+
+    /// Its calls.
+    pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.pieces.iter().filter_map(|piece| if let Piece::Call(call) = piece { Some(call) } else { None })
     }
 
     fn with_usage(self, usage: Usage) -> Self {

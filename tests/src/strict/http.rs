@@ -3,7 +3,7 @@
 mod body;
 mod write;
 
-pub(super) use write::{Body, Cut, EndKind, Interrupted, head, respond};
+pub(super) use write::{Body, Cut, EndKind, Interrupted, Split, head, respond};
 
 use super::reject::Rejection;
 use std::{
@@ -29,6 +29,11 @@ impl Request {
     /// The target without its query.
     pub(super) fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
+    }
+
+    /// What follows the question mark of the target; empty when there is none.
+    pub(super) fn query(&self) -> &str {
+        self.target.split_once('?').map_or("", |(_, query)| query)
     }
 
     /// The first value of the header field `name`, given in lower case.

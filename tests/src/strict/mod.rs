@@ -1,9 +1,10 @@
-//! The strict provider: a chat completions server on the loopback interface that refuses what a real one refuses.
+//! The strict provider: a server on the loopback interface that refuses what a real provider refuses.
 //!
-//! It speaks HTTP/1.1 as the public API reference describes: `POST /v1/chat/completions` with a streamed answer and
-//! `GET /v1/models`. A test hands it a [`Script`] of [`Answer`]s, points the program at [`StrictProvider::base_url`]
-//! and ends with [`StrictProvider::assert_clean`], which fails when any request was one that a real provider refuses.
-//! It shares no code with the program, so that the two cannot be wrong in the same way.
+//! It speaks every [`Protocol`] as its public API reference describes, over HTTP/1.1 and with streamed answers, and lists
+//! its models. A test hands it a [`Script`] of [`Answer`]s, which know no protocol, points the program at
+//! [`StrictProvider::base_url_of`] the one it is about, and ends with [`StrictProvider::assert_clean`], which fails when
+//! any request was one that a real provider refuses. It shares no code with the program, so that the two cannot be wrong
+//! in the same way.
 //!
 //! ```
 //! use hostler_tests::strict::{Answer, StrictProvider};
@@ -17,26 +18,32 @@
 //! ```
 
 mod answer;
+mod chat;
 mod gate;
+mod gemini;
+mod head;
 mod http;
+mod messages;
 mod play;
+mod protocol;
 mod record;
 mod reject;
+mod responses;
 mod script;
+mod seal;
 mod serve;
 mod server;
 mod sse;
 mod stop;
 #[cfg(test)]
 mod tests;
-mod validate;
 
 pub use answer::{Answer, Call};
 pub use gate::Gate;
-pub use record::{Recorded, Verdict};
+pub use protocol::{Protocol, check_body};
+pub use record::{Recorded, Said, Verdict};
 pub use script::Script;
 pub use server::StrictProvider;
-pub use validate::check_body;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,7 +1,7 @@
 //! Playing: sending one answer over a connection, with its waits and its faults.
 
 use super::{
-    answer::{Answer, Reply, Step},
+    answer::{Answer, Reply, Step, Trouble},
     http::{Body, EndKind, Interrupted, head, respond},
     record::Recorded,
     stop::Stop,
@@ -64,6 +64,10 @@ impl Stage<'_> {
             Reply::Status(status, body) => {
                 Ok(respond(self.stream, *status, &self.plain_headers(answer, body), body)?)
             }
+            Reply::Error(trouble) => {
+                let (status, body) = failure(trouble, request);
+                Ok(respond(self.stream, status, &self.plain_headers(answer, &body), &body)?)
+            }
             Reply::Close => Err(Halt::Close),
             Reply::Reset => Err(Halt::Reset),
         }
@@ -73,7 +77,7 @@ impl Stage<'_> {
         let own = [("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache")];
         head(self.stream, 200, &self.headers(&own, &answer.headers), ("transfer-encoding", "chunked"))?;
         self.sleep(answer.delay_first)?;
-        let mut body = Body::new(self.stream, answer.cut, answer.piece);
+        let mut body = Body::new(self.stream, answer.cut, answer.split);
         let mut gap = Duration::ZERO;
         for step in answer.steps(request) {
             if matches!(step, Step::Send(_)) {
@@ -129,6 +133,19 @@ impl Stage<'_> {
             .chain(scripted.iter().cloned())
             .collect()
     }
+}
+
+/// The status and the body of a failure, in the form of the protocol that `request` speaks.
+fn failure(trouble: &Trouble, request: &Recorded) -> (u16, String) {
+    let dialect = request.protocol.dialect();
+    let why = match trouble {
+        Trouble::Other(why) => why.clone(),
+        Trouble::RateLimited => dialect.rate_limited(),
+        Trouble::ContextExceeded => dialect.context_exceeded(),
+        Trouble::WrongKey => dialect.wrong_key(),
+        Trouble::UnknownModel => dialect.unknown_model(&request.model),
+    };
+    (why.status, dialect.error_body(&why).to_string())
 }
 
 /// Reads and forgets everything until the client closes or the server ends.

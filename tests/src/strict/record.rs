@@ -1,6 +1,11 @@
 //! The record: every request that arrived, what it said and how it was judged.
 
-use super::{http::Request, lock, reject::Rejection};
+use super::{
+    http::Request,
+    lock,
+    protocol::{Aim, Protocol},
+    reject::Rejection,
+};
 use serde_json::Value;
 use std::{
     sync::{Condvar, Mutex, MutexGuard, PoisonError},
@@ -26,10 +31,16 @@ pub enum Verdict {
 pub struct Recorded {
     /// Its place among all requests, from 0.
     pub index: usize,
+    /// The protocol that it speaks.
+    pub protocol: Protocol,
+    /// The model that it names; empty when it names none.
+    pub model: String,
     /// The HTTP method; empty when the head could not be read.
     pub method: String,
     /// The request target without its query.
     pub path: String,
+    /// The query of the request target, without the question mark.
+    pub query: String,
     /// The header fields in order, names in lower case.
     pub headers: Vec<(String, String)>,
     /// The body as text.
@@ -43,13 +54,18 @@ pub struct Recorded {
 impl Recorded {
     /// The record of `request` as the one numbered `index`, not yet refused.
     pub(super) fn new(index: usize, request: &Request) -> Self {
+        let protocol = Protocol::of(request);
+        let body = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
         Self {
             index,
+            protocol,
+            model: protocol.model(request.path(), &body),
             method: request.method.clone(),
             path: request.path().to_owned(),
+            query: request.query().to_owned(),
             headers: request.headers.clone(),
             text: String::from_utf8_lossy(&request.body).into_owned(),
-            body: serde_json::from_slice(&request.body).unwrap_or(Value::Null),
+            body,
             verdict: Verdict::Accepted,
         }
     }
@@ -70,38 +86,85 @@ impl Recorded {
         self.verdict == Verdict::Accepted
     }
 
-    /// Whether it asked for a completion.
+    /// Whether it asked for an answer.
     pub fn is_completion(&self) -> bool {
-        self.method == "POST" && self.path == super::serve::COMPLETIONS
+        self.protocol.aim(&self.method, &self.path) == Ok(Aim::Answer)
     }
 
-    /// The conversation it sent; empty when it sent none.
+    /// The messages of a request of chat completions or Messages, as they were sent; empty when it sent none.
     pub fn messages(&self) -> &[Value] {
         self.body["messages"].as_array().map_or(&[], Vec::as_slice)
     }
 
-    /// The text of the last user message, with the text of its parts joined.
-    pub fn last_user_text(&self) -> String {
-        let last = self.messages().iter().rev().find(|message| message["role"] == "user");
-        last.map(|message| content_text(&message["content"])).unwrap_or_default()
+    /// The conversation it sent, whatever the protocol.
+    pub fn said(&self) -> Vec<Said> {
+        self.protocol.dialect().said(&self.body)
     }
 
-    /// The call id and content of each tool message, in order.
+    /// All instructions, joined.
+    pub fn system_text(&self) -> String {
+        let said = self.said();
+        said.iter()
+            .filter_map(|said| if let Said::System(text) = said { Some(text.as_str()) } else { None })
+            .collect()
+    }
+
+    /// The texts of the user, in order.
+    pub fn user_texts(&self) -> Vec<String> {
+        let said = self.said().into_iter();
+        said.filter_map(|said| if let Said::User(text) = said { Some(text) } else { None }).collect()
+    }
+
+    /// The last text of the user.
+    pub fn last_user_text(&self) -> String {
+        self.user_texts().pop().unwrap_or_default()
+    }
+
+    /// How often the assistant has spoken or called since the last text of the user.
+    pub fn steps_since_user(&self) -> usize {
+        let said = self.said();
+        let since = said.iter().rev().take_while(|said| !matches!(said, Said::User(_)));
+        since.filter(|said| matches!(said, Said::Assistant { .. })).count()
+    }
+
+    /// The call and the text of each result, in order.
     pub fn tool_results(&self) -> Vec<(String, String)> {
-        let tools = self.messages().iter().filter(|message| message["role"] == "tool");
-        tools
-            .map(|message| (content_text(&message["tool_call_id"]), content_text(&message["content"])))
+        let said = self.said().into_iter();
+        said.filter_map(|said| if let Said::Result { call, text } = said { Some((call, text)) } else { None })
             .collect()
     }
 
     /// The names of the tools it offered, in order.
     pub fn tool_names(&self) -> Vec<String> {
-        let tools = self.body["tools"].as_array().map_or(&[][..], Vec::as_slice);
-        tools.iter().map(|tool| content_text(&tool["function"]["name"])).collect()
+        self.protocol.dialect().tool_names(&self.body)
     }
 }
 
-fn content_text(content: &Value) -> String {
+/// Something that a conversation says, whatever the protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// An instruction.
+    System(String),
+    /// The user says something; texts that stand together are one.
+    User(String),
+    /// The assistant says something, calls tools, or both.
+    Assistant {
+        /// What it says.
+        text: String,
+        /// The ids of the calls; their names where calls have no ids.
+        calls: Vec<String>,
+    },
+    /// A call came to this.
+    Result {
+        /// The id of the call; its name where calls have no ids.
+        call: String,
+        /// What came of it.
+        text: String,
+    },
+}
+
+/// A text, or the texts of parts, joined.
+pub(super) fn texts(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
         Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),

@@ -2,7 +2,7 @@
 //!
 //! Only a request that passes every check takes an answer, so a refused request leaves the script where it was.
 
-use super::{answer::Answer, lock, record::Recorded, reject::Rejection, validate::Rules};
+use super::{answer::Answer, lock, protocol::Rules, record::Recorded, reject::Rejection};
 use std::{
     collections::VecDeque,
     fmt,
@@ -64,7 +64,7 @@ impl Script {
         self
     }
 
-    /// Answers `GET /v1/models` with this answer rather than with the list of models.
+    /// Answers requests for the list of models with this answer rather than with the list of models.
     pub fn models_answer(mut self, answer: Answer) -> Self {
         self.models_answer = Some(answer);
         self

@@ -2,20 +2,16 @@
 
 use super::{
     answer::Answer,
+    head,
     http::{ReadError, Request, Wire},
     lock,
     play::{Halt, Stage, close_after_refusal, end},
+    protocol::Aim,
     record::Recorded,
     reject::{Check, Rejection},
     server::Hub,
-    sse::model_list,
-    validate,
 };
 use std::{net::TcpStream, sync::Arc};
-
-/// The path that answers conversations.
-pub(super) const COMPLETIONS: &str = "/v1/chat/completions";
-const MODELS: &str = "/v1/models";
 
 /// What a request is answered with.
 enum Reply {
@@ -48,10 +44,12 @@ pub(super) fn serve(hub: &Hub, stream: Arc<TcpStream>) {
 
 fn refuse_malformed(hub: &Hub, stream: &TcpStream, request: &Request, rejection: &Rejection) {
     let turn = lock(&hub.source);
-    hub.log.push(Recorded::new(hub.log.len(), request).refused(rejection));
+    let recorded = Recorded::new(hub.log.len(), request).refused(rejection);
+    let body = recorded.protocol.dialect().error_body(rejection);
+    hub.log.push(recorded);
     drop(turn);
     let stage = Stage { stream, stop: &hub.stop, keep_alive: false };
-    if stage.respond(rejection.status, &rejection.body()).is_ok() {
+    if stage.respond(rejection.status, &body.to_string()).is_ok() {
         close_after_refusal(stream);
     }
 }
@@ -59,7 +57,10 @@ fn refuse_malformed(hub: &Hub, stream: &TcpStream, request: &Request, rejection:
 fn answer(hub: &Hub, stage: &Stage<'_>, request: &Request) -> Result<(), Halt> {
     let (recorded, reply) = judge(hub, request);
     let played = match reply {
-        Reply::Refusal(rejection) => stage.respond(rejection.status, &rejection.body()),
+        Reply::Refusal(rejection) => {
+            let body = recorded.protocol.dialect().error_body(&rejection);
+            stage.respond(rejection.status, &body.to_string())
+        }
         Reply::Plain(body) => stage.respond(200, &body),
         Reply::Scripted(answer) => stage.play(&answer, &recorded),
     };
@@ -73,11 +74,13 @@ fn answer(hub: &Hub, stage: &Stage<'_>, request: &Request) -> Result<(), Halt> {
 fn judge(hub: &Hub, request: &Request) -> (Recorded, Reply) {
     let mut source = lock(&hub.source);
     let recorded = Recorded::new(hub.log.len(), request);
-    let reply = check(hub, request, &recorded).and_then(|()| {
-        if recorded.path == MODELS {
-            return Ok(models(hub));
+    let reply = check(hub, request, &recorded).and_then(|aim| match aim {
+        Aim::Models => Ok(models(hub, &recorded)),
+        Aim::Answer => {
+            let answer = source.next(&recorded)?;
+            lock(&hub.issued).push(recorded.protocol.dialect().issued(&answer, &recorded));
+            Ok(Reply::Scripted(Box::new(answer)))
         }
-        source.next(&recorded).map(|answer| Reply::Scripted(Box::new(answer)))
     });
     let (recorded, reply) = match reply {
         Ok(reply) => (recorded, reply),
@@ -87,31 +90,38 @@ fn judge(hub: &Hub, request: &Request) -> (Recorded, Reply) {
     (recorded, reply)
 }
 
-fn models(hub: &Hub) -> Reply {
+fn models(hub: &Hub, recorded: &Recorded) -> Reply {
     match &hub.models_answer {
         Some(answer) => Reply::Scripted(Box::new(answer.clone())),
         None => {
             let models = hub.rules.models.clone().unwrap_or_else(|| vec!["strict-1".to_owned()]);
-            Reply::Plain(model_list(&models).to_string())
+            Reply::Plain(recorded.protocol.dialect().model_list(&models).to_string())
         }
     }
 }
 
-fn check(hub: &Hub, request: &Request, recorded: &Recorded) -> Check {
-    route(&recorded.method, &recorded.path)?;
-    validate::authorization(request.header("authorization"), &hub.rules)?;
-    if recorded.path == MODELS {
-        return Ok(());
+/// What a request that nothing is wrong with is for.
+fn check(hub: &Hub, request: &Request, recorded: &Recorded) -> Result<Aim, Rejection> {
+    let aim = recorded.protocol.aim(&recorded.method, &recorded.path)?;
+    let dialect = recorded.protocol.dialect();
+    let key = dialect.key(request)?;
+    if hub.rules.key.as_ref().is_some_and(|known| known != key) {
+        return Err(dialect.wrong_key());
     }
-    validate::content_type(request.header("content-type"))?;
-    validate::json(&request.body)?;
-    validate::completion(&recorded.body, &hub.rules)
+    match aim {
+        Aim::Models => {}
+        Aim::Answer => check_answer(hub, request, recorded)?,
+    }
+    Ok(aim)
 }
 
-fn route(method: &str, path: &str) -> Check {
-    match (method, path) {
-        ("POST", COMPLETIONS) | ("GET", MODELS) => Ok(()),
-        (_, COMPLETIONS | MODELS) => Err(Rejection::new(405, format!("Not allowed to {method} on {path}."))),
-        _ => Err(Rejection::new(404, format!("Invalid URL ({method} {path})")).code("unknown_url")),
+fn check_answer(hub: &Hub, request: &Request, recorded: &Recorded) -> Check {
+    let dialect = recorded.protocol.dialect();
+    head::content_type(request.header("content-type"))?;
+    head::json(&request.body)?;
+    dialect.check(&recorded.body, &hub.rules)?;
+    if hub.rules.models.as_ref().is_some_and(|known| !known.contains(&recorded.model)) {
+        return Err(dialect.unknown_model(&recorded.model));
     }
+    dialect.check_seals(recorded, &lock(&hub.issued))
 }

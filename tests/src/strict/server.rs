@@ -3,11 +3,12 @@
 use super::{
     answer::Answer,
     lock,
+    protocol::{Protocol, Rules},
     record::{Log, Recorded, Verdict},
     script::{Script, Source},
+    seal::Issued,
     serve,
     stop::Stop,
-    validate::Rules,
 };
 use std::{
     io,
@@ -22,6 +23,8 @@ pub(super) struct Hub {
     pub(super) rules: Rules,
     pub(super) models_answer: Option<Answer>,
     pub(super) source: Mutex<Source>,
+    /// What the answers so far have sealed.
+    pub(super) issued: Mutex<Vec<Issued>>,
     pub(super) log: Log,
     pub(super) stop: Stop,
     connections: Mutex<Vec<Connection>>,
@@ -64,9 +67,18 @@ impl StrictProvider {
         Ok(Self { address, hub, acceptor: Some(acceptor) })
     }
 
-    /// The URL that a client is configured with, such as `http://127.0.0.1:4000/v1`.
+    /// The URL that a client of chat completions is configured with, such as `http://127.0.0.1:4000/v1`.
     pub fn base_url(&self) -> String {
-        format!("http://{}/v1", self.address)
+        self.base_url_of(Protocol::Chat)
+    }
+
+    /// The URL that a client of that protocol is configured with: where the version is a part of it in the provider's own
+    /// documents, so here.
+    pub fn base_url_of(&self, protocol: Protocol) -> String {
+        match protocol {
+            Protocol::Chat | Protocol::Responses => format!("http://{}/v1", self.address),
+            Protocol::Messages | Protocol::Gemini => format!("http://{}", self.address),
+        }
     }
 
     /// The address it listens on.
@@ -79,7 +91,7 @@ impl StrictProvider {
         self.hub.log.requests()
     }
 
-    /// The accepted completion requests so far, in order of arrival.
+    /// The accepted requests for an answer so far, in order of arrival.
     pub fn completions(&self) -> Vec<Recorded> {
         self.requests().into_iter().filter(|request| request.accepted() && request.is_completion()).collect()
     }
@@ -169,6 +181,7 @@ impl Hub {
             rules: script.rules,
             models_answer: script.models_answer,
             source: Mutex::new(script.source),
+            issued: Mutex::default(),
             log: Log::default(),
             stop: Stop::default(),
             connections: Mutex::default(),

@@ -60,8 +60,11 @@ impl Asking {
 
     fn at(open: impl FnOnce() -> Result<InProcess, String>) -> Result<Self, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
+        let runtime = runtime.map_err(|error| {
+            Failure::error(format!(
+                "The program cannot start ({error}); see whether there is room for another process."
+            ))
+        })?;
         let door = runtime.block_on(async { open() }).map_err(Failure::error)?;
         Ok(Self { runtime, door })
     }

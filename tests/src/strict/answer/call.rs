@@ -1,17 +1,17 @@
 //! Tool calls: how one call is spelt in a stream, well or badly.
 
 use crate::strict::sse;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// One tool call of an answer.
 #[derive(Clone, Debug)]
 pub struct Call {
-    id: Option<String>,
-    name: String,
-    arguments: String,
-    index: Option<usize>,
+    pub(in crate::strict) id: Option<String>,
+    pub(in crate::strict) name: String,
+    pub(in crate::strict) arguments: String,
+    pub(in crate::strict) index: Option<usize>,
     piece: Option<usize>,
-    repeat_head: bool,
+    pub(in crate::strict) repeat_head: bool,
 }
 
 impl Call {
@@ -39,7 +39,7 @@ impl Call {
         Self { piece: Some(size), ..self }
     }
 
-    /// Sends the whole call in one delta, as some providers do.
+    /// Sends the whole call at once, as some providers do; Gemini always does.
     pub fn whole(self) -> Self {
         Self { piece: None, ..self }
     }
@@ -49,33 +49,18 @@ impl Call {
         Self { id: None, ..self }
     }
 
-    /// Claims this index rather than its place among the calls.
+    /// Claims this index rather than its place among the calls. In chat completions alone.
     pub fn index(self, index: usize) -> Self {
         Self { index: Some(index), ..self }
     }
 
-    /// Repeats the id and the name in every delta, as some providers do.
+    /// Repeats the id and the name in every delta, as some providers of chat completions do.
     pub fn repeat_head(self) -> Self {
         Self { repeat_head: true, ..self }
     }
 
-    /// The deltas that spell the call, which is the `place`th of its answer.
-    pub(super) fn deltas(&self, place: usize) -> Vec<Value> {
-        let index = self.index.unwrap_or(place);
-        let Some(size) = self.piece else { return vec![self.head(index, &self.arguments)] };
-        let mut deltas = vec![self.head(index, "")];
-        for piece in sse::pieces(&self.arguments, size) {
-            let rest = json!({"index": index, "function": {"arguments": piece}});
-            deltas.push(if self.repeat_head { self.head(index, piece) } else { rest });
-        }
-        deltas
-    }
-
-    fn head(&self, index: usize, arguments: &str) -> Value {
-        let function = json!({"name": self.name, "arguments": arguments});
-        match &self.id {
-            Some(id) => json!({"index": index, "id": id, "type": "function", "function": function}),
-            None => json!({"index": index, "type": "function", "function": function}),
-        }
+    /// The arguments in the pieces in which they are streamed; nothing when the call comes whole.
+    pub(in crate::strict) fn argument_pieces(&self) -> Option<Vec<&str>> {
+        self.piece.map(|size| sse::pieces(&self.arguments, size))
     }
 }

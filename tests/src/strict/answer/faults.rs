@@ -1,40 +1,45 @@
 //! Faults: everything that can go wrong with an answer, on demand.
 
-use super::{Answer, Piece, Reply, Step};
+use super::{Answer, Piece, Reply, Step, Trouble};
 use crate::strict::{
     gate::Gate,
-    http::{Cut, EndKind},
-    reject::error_body,
+    http::{Cut, EndKind, Split},
+    reject::Rejection,
     sse,
 };
 use serde_json::Value;
 use std::time::Duration;
 
-/// Answers that are not completions.
+/// Answers that are no answers.
 impl Answer {
     /// A plain response with this status and body.
     pub fn status(code: u16, body: &str) -> Self {
         Self { reply: Reply::Status(code, body.to_owned()), ..Self::new() }
     }
 
-    /// A plain response with this status and the provider's error body.
+    /// A plain response with this status and the error body of the protocol.
     pub fn error(code: u16, message: &str) -> Self {
-        let kind = if code < 500 { "invalid_request_error" } else { "server_error" };
-        Self::status(code, &error_body(message, kind, None, None).to_string())
+        Self::trouble(Trouble::Other(Rejection::new(code, message)))
     }
 
     /// Status 429 that asks the client to wait `seconds`, which is any text a server may put there.
     pub fn rate_limited(seconds: &str) -> Self {
-        let body = error_body("Rate limit reached.", "requests", None, Some("rate_limit_exceeded"));
-        Self::status(429, &body.to_string()).header("retry-after", seconds)
+        Self::trouble(Trouble::RateLimited).header("retry-after", seconds)
     }
 
     /// Status 400 with the error that says the conversation exceeds the model's context.
     pub fn context_exceeded() -> Self {
-        let message = "This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 \
-                       tokens. Please reduce the length of the messages.";
-        let code = Some("context_length_exceeded");
-        Self::status(400, &error_body(message, "invalid_request_error", Some("messages"), code).to_string())
+        Self::trouble(Trouble::ContextExceeded)
+    }
+
+    /// The refusal of a key that is not known.
+    pub fn wrong_key() -> Self {
+        Self::trouble(Trouble::WrongKey)
+    }
+
+    /// The refusal of the model that the request names.
+    pub fn unknown_model() -> Self {
+        Self::trouble(Trouble::UnknownModel)
     }
 
     /// Closes the connection without a byte.
@@ -123,9 +128,15 @@ impl Answer {
         self.chunks_of(1)
     }
 
-    /// Sends the body in chunks of at most `size` bytes, regardless of where events end.
+    /// Sends the body in chunks of at most `size` bytes and of one event.
     pub fn chunks_of(self, size: usize) -> Self {
-        Self { piece: size, ..self }
+        Self { split: Split::Pieces(size), ..self }
+    }
+
+    /// Sends the body in chunks of random sizes, regardless of where events begin and end; the same seed makes the same
+    /// sizes.
+    pub fn chunks_at_random(self, seed: u64) -> Self {
+        Self { split: Split::Random(seed), ..self }
     }
 
     /// Adds a comment, such as the keep-alive lines that proxies send; it counts as an event.
@@ -133,7 +144,7 @@ impl Answer {
         self.piece_of(Piece::Raw(sse::comment(text)))
     }
 
-    /// Adds an event with this JSON.
+    /// Adds an event with this JSON, which bears the name of its `type` where the protocol names events.
     pub fn event(self, data: Value) -> Self {
         self.piece_of(Piece::Event(data))
     }
@@ -145,11 +156,15 @@ impl Answer {
 
     /// Adds an event that carries an error, and ends the body in good order after the pieces.
     pub fn error_event(self, message: &str) -> Self {
-        self.event(error_body(message, "server_error", None, None)).no_tail()
+        self.piece_of(Piece::Error(message.to_owned())).no_tail()
     }
 }
 
 impl Answer {
+    fn trouble(trouble: Trouble) -> Self {
+        Self { reply: Reply::Error(trouble), ..Self::new() }
+    }
+
     fn step(self, step: Step) -> Self {
         self.piece_of(Piece::Step(step))
     }

@@ -64,9 +64,9 @@ fn refuses_bad_heads() {
         ),
         (
             "unknown path",
-            line("POST", "/v1/responses", KEY),
+            line("POST", "/v1/embeddings", KEY),
             404,
-            "Invalid URL (POST /v1/responses)",
+            "Invalid URL (POST /v1/embeddings)",
             Some("unknown_url"),
         ),
         ("method", line("GET", "/v1/chat/completions", KEY), 405, "Not allowed to GET", None),
