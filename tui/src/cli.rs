@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ContextValue;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use hostler_core::client::one_line;
 
 /// Hostler, a coding agent for the terminal.
 #[derive(Debug, Parser)]
@@ -14,6 +17,9 @@ pub(crate) struct Cli {
     /// Keep sessions and what is trusted in that directory.
     #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
     pub(crate) data_dir: Option<PathBuf>,
+    /// Say on standard error what is done: -v requests, tools and waits, -vv also what is recorded, -vvv all.
+    #[arg(long, short, global = true, action = clap::ArgAction::Count, help_heading = "Everywhere")]
+    pub(crate) verbose: u8,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -38,9 +44,53 @@ Environment:
   OPENAI_API_KEY       the key for openai/... and openai-responses/... models
   OPENAI_BASE_URL      another server that speaks as they do, such as http://127.0.0.1:11434/v1
   OPENROUTER_API_KEY   the key for openrouter/... models; likewise DEEPSEEK, GROQ, MISTRAL and XAI
+  HOSTLER_LOG          what goes to the log files (`hostler dirs` says where they are): info, or another level
   HOSTLER_MODEL        the model to use when --model is not given
   XDG_CONFIG_HOME      where your configuration is (default: ~/.config), under hostler/
   XDG_STATE_HOME       where sessions are kept (default: ~/.local/state), under hostler/";
+
+/// Reads the command line; gives also the names of what was said on it, in the order of the help.
+pub(crate) fn read() -> Result<(Cli, Vec<String>), clap::Error> {
+    let mut command = Cli::command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let mut said = Vec::new();
+    name(&command, &matches, &mut said);
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    Ok((cli, said))
+}
+
+/// Makes what an error quotes of the command line one line each that a terminal only shows, so that nothing on it can pass
+/// for a line of ours.
+pub(crate) fn tame(error: &mut clap::Error) {
+    let tamed: Vec<_> = error.context().filter_map(|(kind, value)| Some((kind, tamed(value)?))).collect();
+    for (kind, value) in tamed {
+        error.insert(kind, value);
+    }
+}
+
+fn tamed(value: &ContextValue) -> Option<ContextValue> {
+    match value {
+        ContextValue::String(text) => Some(ContextValue::String(one_line(text))),
+        ContextValue::Strings(texts) => {
+            Some(ContextValue::Strings(texts.iter().map(|text| one_line(text)).collect()))
+        }
+        // What we say ourselves.
+        _ => None,
+    }
+}
+
+/// Collects the names of a command's arguments that were said, and of the command below it.
+fn name(command: &clap::Command, matches: &ArgMatches, said: &mut Vec<String>) {
+    let ids = command.get_arguments().map(|argument| argument.get_id().as_str());
+    let typed = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    said.extend(ids.filter(typed).map(str::to_owned));
+    if let Some((below, matches)) = matches.subcommand() {
+        said.push(below.to_owned());
+        if let Some(command) = command.find_subcommand(below) {
+            name(command, matches, said);
+        }
+    }
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -411,7 +461,6 @@ fn micro_dollars(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

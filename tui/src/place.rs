@@ -21,8 +21,9 @@ static DATA_DIR: OnceLock<PathBuf> = OnceLock::new();
 /// are seen from where the program was started.
 pub(crate) fn go(cwd: Option<&Path>, data_dir: Option<&Path>) -> Result<(), String> {
     if let Some(dir) = data_dir {
-        let dir = std::path::absolute(dir)
-            .map_err(|error| format!("The data directory cannot be used ({error})."))?;
+        let dir = std::path::absolute(dir).map_err(|error| {
+            format!("The data directory cannot be used ({error}); give --data-dir another.")
+        })?;
         // Nobody has said another one before.
         let _ = DATA_DIR.set(dir);
     }
@@ -51,6 +52,10 @@ impl Place {
         let root = current_dir()?;
         let env = Env { data_dir: DATA_DIR.get().cloned(), ..Env::of_process() };
         let state = state_root(&env).map_err(|error| error.to_string())?;
+        crate::logs::keep_in(&state.path);
+        tracing::info!(
+            workspace = %root.display(), state = %state.path.display(), usual = state.fallback.is_none(), "the place is known"
+        );
         Ok(Self { dir: workspace_dir(&state.path, &root), root, state: state.path, warning: state.fallback })
     }
 
@@ -75,8 +80,9 @@ impl Place {
         let tools = if keeps { tools.with_outputs(&self.dir) } else { tools };
         let settings = Settings::default();
         let models = Models::new(config, self.places().user, settings.connect, clock);
-        driver::open(Setup { dir, store, tools, models, settings, clock })
-            .map_err(|error| format!("The program cannot start ({error})."))
+        driver::open(Setup { dir, store, tools, models, settings, clock }).map_err(|error| {
+            format!("The program cannot start ({error}); see whether there is room for another process.")
+        })
     }
 }
 

@@ -110,7 +110,7 @@ impl Session {
             let sequence = *sequence;
             self.call_off(sequence, out);
             let seconds = self.settings.prepare / 1000;
-            let message = format!("Preparing the run took longer than {seconds} s; try again");
+            let message = format!("Preparing the run took longer than {seconds} s; try again.");
             let error = ErrorInfo::new(ErrorClass::Timeout, message);
             self.live.prepared.insert(sequence, Err(error));
             self.advance(now, out);

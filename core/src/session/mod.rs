@@ -417,4 +417,6 @@ pub(crate) fn push_effect<E: crate::machine::Effect>(
 }
 
 #[cfg(test)]
+mod sentences;
+#[cfg(test)]
 mod tests;

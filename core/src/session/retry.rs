@@ -157,66 +157,94 @@ fn status(error: &CallError) -> Option<u16> {
 
 fn too_long(error: &CallError, wait: u64, max_wait: u64) -> TurnOutcome {
     let message = format!(
-        "The provider asks to wait {} s before the next request, longer than the {} s allowed; try again later. It said: {}",
+        "The provider asks to wait {} s before the next request, longer than the {} s allowed ({}); try again later, or allow more with --max-wait.",
         wait.div_ceil(1000),
         max_wait / 1000,
-        error.message
+        error.message.trim_end_matches('.')
     );
     TurnOutcome::Limited(Reason::MaxWait, message)
 }
 
-/// What went wrong, in one sentence for people.
+/// What went wrong, for people, and what to do about it.
 fn explain(error: &CallError, attempt: u32) -> ErrorInfo {
-    let (class, what) = describe(error);
-    let times = if attempt > 1 { format!(" ({attempt} attempts)") } else { String::new() };
-    let details = Some(error.message.clone()).filter(|text| !text.is_empty());
-    ErrorInfo { class, message: format!("{what}{times}"), details }
+    let said = Some(error.message.clone()).filter(|text| !text.is_empty());
+    // Why there is no key is a sentence of our own.
+    if let (CallErrorKind::Credentials, Some(why)) = (&error.kind, &said) {
+        return ErrorInfo::new(ErrorClass::Credentials, why.clone());
+    }
+    let (class, what, advice) = describe(error);
+    let status = status(error).map(|status| format!("status {status}"));
+    let times = (attempt > 1).then(|| format!("{attempt} attempts"));
+    let facts: Vec<_> = status.into_iter().chain(times).collect();
+    let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
+    ErrorInfo { class, message: format!("{what}{facts}"), details: said, advice: Some(advice.to_string()) }
 }
 
-fn describe(error: &CallError) -> (ErrorClass, String) {
+fn describe(error: &CallError) -> (ErrorClass, &'static str, &'static str) {
     match &error.kind {
-        _ if is_too_long(error) => {
-            (ErrorClass::Context, "The conversation is too long for the model".to_string())
-        }
-        _ if is_quota(error) => {
-            (ErrorClass::Quota, "The account's quota at the provider is used up".to_string())
-        }
-        _ if refuses_credentials(error) => (ErrorClass::Credentials, refused_credentials(status(error))),
-        CallErrorKind::Transport => (ErrorClass::Transport, "The provider could not be reached".to_string()),
-        CallErrorKind::Truncated => (ErrorClass::Transport, "The provider's answer broke off".to_string()),
-        CallErrorKind::Protocol => {
-            (ErrorClass::Provider, "The provider's answer could not be understood".to_string())
-        }
-        CallErrorKind::Credentials => {
-            (ErrorClass::Credentials, "There are no usable credentials".to_string())
-        }
+        _ if is_too_long(error) => (
+            ErrorClass::Context,
+            "The conversation is too long for the model",
+            "begin a new session, or take a model with a larger context window",
+        ),
+        _ if is_quota(error) => (
+            ErrorClass::Quota,
+            "The account's quota at the provider is used up",
+            "see to the account, or take another provider",
+        ),
+        _ if refuses_credentials(error) => REFUSED_CREDENTIALS,
+        CallErrorKind::Transport => (
+            ErrorClass::Transport,
+            "The provider could not be reached",
+            "see whether the network works and the provider's base_url is right, as with `hostler doctor`",
+        ),
+        CallErrorKind::Truncated => (ErrorClass::Transport, "The provider's answer broke off", "try again"),
+        CallErrorKind::Protocol => (
+            ErrorClass::Provider,
+            "The provider could not be spoken to or understood",
+            "see whether its base_url, protocol and headers are right, as with `hostler config show`",
+        ),
+        CallErrorKind::Credentials => (
+            ErrorClass::Credentials,
+            "There are no usable credentials",
+            "see where the key comes from with `hostler config show --origin`",
+        ),
         CallErrorKind::Timeout(_) => {
-            (ErrorClass::Timeout, "The provider was silent for too long".to_string())
+            (ErrorClass::Timeout, "The provider was silent for too long", "try again later")
         }
-        CallErrorKind::Stream { .. } => {
-            (ErrorClass::Provider, "The provider reported an error in its answer".to_string())
-        }
+        CallErrorKind::Stream { .. } => (
+            ErrorClass::Provider,
+            "The provider reported an error in its answer",
+            "try again later, or take another model",
+        ),
         CallErrorKind::Status { status, code } => describe_status(*status, code),
     }
 }
 
-fn describe_status(status: u16, code: &str) -> (ErrorClass, String) {
+fn describe_status(status: u16, code: &str) -> (ErrorClass, &'static str, &'static str) {
     match status {
-        401 | 403 => (ErrorClass::Credentials, refused_credentials(Some(status))),
-        404 => (ErrorClass::UnknownModel, "The provider does not have this model (status 404)".to_string()),
-        408 | 429 => (ErrorClass::RateLimit, format!("The provider is too busy for us (status {status})")),
-        _ if code == "model_not_found" => {
-            (ErrorClass::UnknownModel, format!("The provider does not have this model (status {status})"))
-        }
-        500..=599 => (ErrorClass::Provider, format!("The provider has trouble of its own (status {status})")),
-        _ => (ErrorClass::Provider, format!("The provider rejected the request (status {status})")),
+        401 | 403 => REFUSED_CREDENTIALS,
+        _ if status == 404 || code == "model_not_found" => (
+            ErrorClass::UnknownModel,
+            "The provider does not have this model",
+            "check its name and the provider's base_url, or take another model",
+        ),
+        408 | 429 => (ErrorClass::RateLimit, "The provider is too busy for us", "try again later"),
+        500..=599 => (ErrorClass::Provider, "The provider has trouble of its own", "try again later"),
+        _ => (
+            ErrorClass::Provider,
+            "The provider rejected the request",
+            "change what it names, or take another model",
+        ),
     }
 }
 
-fn refused_credentials(status: Option<u16>) -> String {
-    let shown = status.map(|status| format!(" (status {status})")).unwrap_or_default();
-    format!("The provider refused the credentials{shown}")
-}
+/// What is said of credentials that are refused, in whatever words a provider does it.
+const REFUSED_CREDENTIALS: (ErrorClass, &str, &str) = (
+    ErrorClass::Credentials,
+    "The provider refused the credentials",
+    "check the key, and see where it comes from with `hostler config show --origin`",
+);
 
 #[cfg(test)]
 mod tests {

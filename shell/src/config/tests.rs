@@ -125,7 +125,10 @@ fn a_project_counts_once_it_is_trusted_and_until_then_that_is_said() {
 fn a_file_that_is_none_does_not_hold_anything_up() {
     let stand = Stand::new();
     fs::create_dir_all(stand.root.join("repo/.hostler/config.json")).unwrap();
-    assert_eq!(stand.wrong("repo"), ["repo/.hostler/config.json cannot be read: it is not a regular file."]);
+    assert_eq!(
+        stand.wrong("repo"),
+        ["repo/.hostler/config.json cannot be read (it is not a regular file); mend it or move it away."]
+    );
 }
 
 #[test]

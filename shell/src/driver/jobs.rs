@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hostler_core::content::{ErrorClass, ErrorInfo, ToolOutcome, ToolStatus};
 use hostler_core::ids::{AttemptId, CallId, EffectId, PromptId, SessionId};
@@ -16,7 +16,7 @@ use hostler_core::workspace::Input;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle};
 
-use super::Message;
+use super::{Message, logged};
 use crate::aside::aside;
 use crate::models::{Model, Sink};
 use crate::tools::{self, Canceller, Control, Progress};
@@ -85,7 +85,12 @@ impl Jobs {
             let result = Box::new(result);
             Input::Session { session, input: SessionInput::Prepared { prompt, result } }
         };
-        let failed = || Err(ErrorInfo::new(ErrorClass::Internal, "preparing the run failed inside hostler"));
+        let failed = || {
+            Err(ErrorInfo::new(
+                ErrorClass::Internal,
+                "Preparing the run failed inside hostler; try again, and report it if that does not help.",
+            ))
+        };
         self.spawn(id, None, work, say, failed);
     }
 
@@ -163,8 +168,10 @@ impl Jobs {
         let (shown, output) = mpsc::channel(SHOWN);
         let (cancel, control) = Control::new(Progress::to(shown));
         let show = self.show(session.clone(), call, output);
+        let (name, began, of) = (logged::tool(&input), Instant::now(), session.clone());
         let work = async move {
             let (outcome, ()) = tokio::join!(tools::run(&place, input, control), show);
+            logged::tool_ended(&of, call, name, &outcome, began.elapsed());
             outcome
         };
         let say =

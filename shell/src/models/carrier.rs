@@ -16,6 +16,7 @@ use hostler_core::provider::wire::Post;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::credentials::Credential;
+use super::heard::{self, Heard};
 use super::{Model, Sink};
 use crate::clock::Clock;
 
@@ -58,10 +59,12 @@ impl Model for Carrier {
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let carrier = self.clone();
         Box::pin(async move {
+            let heard = Heard::begin(carrier.provider(), &request, &sink);
             let end = match carrier.request(&request).await {
-                Ok(post) => carrier.exchange(post, &sink).await,
+                Ok(post) => carrier.exchange(post, &sink, &heard).await,
                 Err(error) => Err(error),
             };
+            heard.over();
             if let Err(error) = end {
                 sink.say(ModelEvent::Failed(error)).await;
             }
@@ -105,8 +108,14 @@ impl Carrier {
         Ok(self.with_headers(builder, post)?.body(body))
     }
 
-    async fn exchange(&self, request: reqwest::RequestBuilder, sink: &Sink) -> Result<(), CallError> {
+    async fn exchange(
+        &self,
+        request: reqwest::RequestBuilder,
+        sink: &Sink,
+        heard: &Heard,
+    ) -> Result<(), CallError> {
         let response = request.send().await.map_err(unreachable_error)?;
+        heard.answered(response.status().as_u16());
         if !response.status().is_success() {
             return Err(refused(response, self.shared.clock).await);
         }
@@ -124,6 +133,7 @@ impl Carrier {
             let builder = self.with_headers(builder, get).map_err(|error| error.message)?;
             let mut response = builder.send().await.map_err(describe)?;
             let status = response.status().as_u16();
+            tracing::info!(host = heard::host(base_url), status, "a provider was asked for its models");
             let mut body = Vec::new();
             while let Ok(Some(chunk)) = response.chunk().await {
                 body.extend_from_slice(&chunk);

@@ -4,6 +4,7 @@
 
 mod carrier;
 mod credentials;
+mod heard;
 mod local;
 mod nobody;
 mod notes;

@@ -25,6 +25,7 @@ mod transcript;
 mod write;
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
@@ -64,6 +65,7 @@ impl Store {
 
     /// Opens the log in `dir` like [`Store::open`]; a log that is made gets the name `log`, which must not be empty.
     pub fn open_as(dir: &Path, log: &str) -> Result<Self, StoreError> {
+        let began = Instant::now();
         place::make_private(dir).map_err(StoreError::io("make the directory", dir))?;
         let path = dir.join(FILE);
         let connection = open::open(&path, log)?;
@@ -71,6 +73,7 @@ impl Store {
             connection.query_row("SELECT log, synced FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?)));
         let (log, synced) = meta.map_err(|error| Fault::from(error).at(&path))?;
         let file = FileId::of(&path);
+        tracing::debug!(path = %path.display(), micros = began.elapsed().as_micros(), "the log is open");
         Ok(Self { connection, path, log, synced, file, run_ended: false })
     }
 

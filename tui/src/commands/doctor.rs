@@ -8,7 +8,7 @@ use hostler_core::client::printable;
 use hostler_core::config::{Config, Provider};
 use hostler_shell::clock::Clock;
 use hostler_shell::models::Models;
-use hostler_shell::store;
+use hostler_shell::{logging, store};
 use serde_json::json;
 
 use super::{json as line, print};
@@ -84,6 +84,9 @@ fn examine() -> Result<Vec<Finding>, Failure> {
         Ok(Some(records)) => Finding::new("log", Verdict::Good, format!("{records} records, sound")),
         Err(error) => Finding::new("log", Verdict::Bad, error.to_string()),
     });
+    let logs = logging::directory(&place.state);
+    let text = format!("what processes did is in {}; HOSTLER_LOG=debug has them say more", logs.display());
+    findings.push(Finding::new("logging", Verdict::Good, text));
     match place.configuration() {
         Ok(loaded) => {
             findings.push(Finding::new("configuration", Verdict::Good, "can be used"));
@@ -105,7 +108,11 @@ fn examine() -> Result<Vec<Finding>, Failure> {
 /// Asks each configured provider for its list of models.
 fn providers(config: Config) -> Result<Vec<Finding>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
+    let runtime = runtime.map_err(|error| {
+        Failure::error(format!(
+            "The program cannot start ({error}); see whether there is room for another process."
+        ))
+    })?;
     let models = Models::new(Arc::new(config), None, PATIENCE, Clock::start());
     let mut findings = Vec::new();
     let mut served = false;

@@ -38,8 +38,11 @@ struct Asking {
 impl Asking {
     fn new() -> Result<Self, Failure> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
+        let runtime = runtime.map_err(|error| {
+            Failure::error(format!(
+                "The program cannot start ({error}); see whether there is room for another process."
+            ))
+        })?;
         let place = Place::here().map_err(Failure::error)?;
         warn(place.warning.as_slice());
         // No model is asked anything, so what is configured does not matter, nor what is wrong with it.

@@ -50,7 +50,10 @@ impl Headless {
     pub(super) fn lost(&mut self, why: &str, out: &mut Effects<Effect>) {
         self.closed = true;
         self.failed = true;
-        let text = format!("hostler: Standard output cannot be written ({}).\n", text::one_line(why));
+        let text = format!(
+            "hostler: Standard output cannot be written ({}); see whether there is room where it leads.\n",
+            text::one_line(why)
+        );
         out.push(Effect::Err(text));
     }
 
@@ -96,7 +99,10 @@ impl Headless {
         {
             terminal.status = RunStatus::Error;
             terminal.reason = Reason::ToolError;
-            terminal.message = format!("{} tool calls failed.", terminal.totals.tools.failed);
+            terminal.message = format!(
+                "Failed tool calls: {}, which --fail-on-tool-error makes a failure of the run; see them with `hostler sessions show`.",
+                terminal.totals.tools.failed
+            );
         }
         let code = match (self.closed, self.failed) {
             (_, true) => exit_code(RunStatus::Error, Reason::Storage),
