@@ -149,6 +149,7 @@ impl Session<'_> {
                 session: id(),
                 opened: Opened::Ready(None),
                 children: Vec::new(),
+                taken: Vec::new(),
             })?;
         }
         let found = Preparation {

@@ -221,7 +221,7 @@ impl Search {
         for at in 0..self.best.plan.actions.len() {
             self.change_submission(at, |submit| submit.headless = false);
             self.change_submission(at, |submit| submit.run = false);
-            self.change_submission(at, |submit| submit.yolo = true);
+            self.change_submission(at, |submit| submit.permission = 1);
             self.change_submission(at, |submit| (submit.delivery, submit.flaw) = (0, 0));
             self.change_submission(at, |submit| submit.wait = 60_000);
             self.change_submission(at, |submit| submit.steps = 1);

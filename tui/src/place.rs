@@ -72,7 +72,7 @@ impl Place {
         let store = store.map_err(|error| error.to_string())?;
         // In a directory that was deleted every tool fails by itself, and the model can still answer.
         let tools = tools::Workspace::open(&self.root).unwrap_or_else(|_| tools::Workspace::gone(&self.root));
-        let tools = tools.with_outputs(&self.dir);
+        let tools = if keeps { tools.with_outputs(&self.dir) } else { tools };
         let settings = Settings::default();
         let models = Models::new(config, self.places().user, settings.connect, clock);
         driver::open(Setup { dir, store, tools, models, settings, clock })

@@ -45,11 +45,9 @@ pub fn lookup(provider: &str, model: &str) -> Option<ModelInfo> {
 
 /// All models of that provider in the table, in the order of their names.
 pub fn models(table: &str) -> impl Iterator<Item = (&'static str, ModelInfo)> + use<'_> {
-    TABLE
-        .lines()
-        .filter_map(row)
-        .filter(move |(provider, _, _)| *provider == table)
-        .map(|(_, model, info)| (model, info))
+    // Most rows are of others, and a row is read only when it is wanted: the table is looked at whenever a run begins.
+    let of = move |line: &&str| line.split_once(' ').is_some_and(|(provider, _)| provider == table);
+    TABLE.lines().filter(of).filter_map(row).map(|(_, model, info)| (model, info))
 }
 
 /// A name without the date that snapshots have at their ends: `-20250929` or `-2025-08-07`.
@@ -131,6 +129,25 @@ mod tests {
         assert_eq!((prices.cache_read, prices.cache_write), (300_000, 3_750_000));
         assert!(lookup("openai", "gpt-5").is_some());
         assert_eq!(lookup("openai", "gpt-5"), lookup("openai-responses", "gpt-5"));
+    }
+
+    #[test]
+    fn a_model_behind_openrouter_has_a_name_of_two_parts() {
+        let claude = lookup("openrouter", "anthropic/claude-sonnet-4.5").unwrap();
+        assert_eq!((claude.context, claude.output), (Some(1_000_000), Some(64_000)));
+        let prices = claude.prices.unwrap();
+        assert_eq!((prices.input, prices.output), (3_000_000, 15_000_000));
+        assert_eq!(prices.long.map(|long| (long.above, long.input)), Some((200_000, 6_000_000)));
+        assert_eq!(lookup("anthropic", "anthropic/claude-sonnet-4.5"), None);
+        assert_eq!(lookup("openrouter", "claude-sonnet-4.5"), None);
+    }
+
+    #[test]
+    fn every_model_behind_openrouter_calls_tools() {
+        let can = |info: ModelInfo| info.abilities.is_some_and(|abilities| abilities.tools);
+        let behind: Vec<_> = models("openrouter").collect();
+        assert!(behind.len() > 100);
+        assert!(behind.iter().all(|(name, info)| name.contains('/') && can(*info)));
     }
 
     #[test]

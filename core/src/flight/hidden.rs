@@ -12,17 +12,7 @@ use serde_json::{Map, Value};
 
 use super::json_text;
 use super::placeholder::Placeholders;
-
-/// Phrases and parts of codes by which errors are told apart.
-const TELLING: [&str; 7] = [
-    "context length",
-    "context window",
-    "context size",
-    "prompt is too long",
-    "maximum context",
-    "context_length",
-    "context_window",
-];
+use crate::session::TELLING;
 
 /// What is done with a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +150,7 @@ fn replaced(rule: Rule, text: &str, pairs: bool, placeholders: &mut Placeholders
         Rule::Path => placeholders.hide_path(text),
         Rule::Pattern => placeholders.hide_pattern(text),
         Rule::Error if is_name(text) => text.into(),
-        Rule::Error => placeholders.hide_but(text, &TELLING),
+        Rule::Error => placeholders.hide_but(text, &TELLING.concat()),
         Rule::Digest => placeholders.digest(text),
         Rule::Name | Rule::Text => {
             let hidden = placeholders.hide(text);

@@ -34,7 +34,7 @@ impl Rig {
     pub(crate) fn opening(&self, session: &SessionId) -> Input {
         let opened = Opened::Ready(self.folded(session).map(Box::new));
         let children = self.unfinished_children(session);
-        Input::SessionOpened { session: session.clone(), opened, children }
+        Input::SessionOpened { session: session.clone(), opened, children, taken: Vec::new() }
     }
 
     /// A prompt is submitted, and its session opened if it is not open.

@@ -47,11 +47,13 @@ fn is_passing(error: &CallError) -> bool {
 
 /// Whether the provider says that the conversation is too long for the model.
 pub(super) fn is_too_long(error: &CallError) -> bool {
-    let by_code =
-        code(error).is_some_and(|code| code.contains("context_length") || code.contains("context_window"));
+    let by_code = code(error).is_some_and(|code| TOO_LONG_CODES.iter().any(|part| code.contains(part)));
     let by_words = status(error) == Some(400) && says(error, &TOO_LONG);
     by_code || by_words || status(error) == Some(413)
 }
+
+/// Parts of the codes that some have for it.
+const TOO_LONG_CODES: [&str; 2] = ["context_length", "context_window"];
 
 /// What providers call it when a conversation is too long, if they have no code for it.
 const TOO_LONG: [&str; 9] = [
@@ -76,16 +78,24 @@ pub(super) fn refuses_credentials(error: &CallError) -> bool {
 
 /// Whether the provider says that it does not know the seals that it was sent back.
 pub(super) fn refuses_seals(error: &CallError) -> bool {
-    let words = [
-        "signature",
-        "encrypted content",
-        "encrypted_content",
-        "redacted_thinking",
-        "blocks in the latest assistant message cannot be modified",
-        "without its required following item",
-    ];
-    matches!(status(error), Some(400 | 422)) && (says(error, &words) || code(error).is_some_and(is_seal))
+    matches!(status(error), Some(400 | 422)) && (says(error, &SEALS) || code(error).is_some_and(is_seal))
 }
+
+/// What providers say of seals that they do not know.
+const SEALS: [&str; 6] = [
+    "signature",
+    "encrypted content",
+    "encrypted_content",
+    "redacted_thinking",
+    "blocks in the latest assistant message cannot be modified",
+    "without its required following item",
+];
+
+/// What a provider says of an account that is empty, if it has no code for it.
+const EMPTY: [&str; 1] = ["credit balance is too low"];
+
+/// The phrases in errors, and the parts of codes, by which anything is decided: whoever hides texts leaves them standing.
+pub(crate) const TELLING: [&[&str]; 4] = [&TOO_LONG, &TOO_LONG_CODES, &SEALS, &EMPTY];
 
 fn is_seal(code: &str) -> bool {
     code.contains("signature") || code.contains("encrypted_content")
@@ -114,7 +124,7 @@ fn is_passing_code(code: &str) -> bool {
 fn is_quota(error: &CallError) -> bool {
     const QUOTA: [&str; 4] =
         ["insufficient_quota", "billing_not_active", "billing_hard_limit_reached", "quota_exceeded"];
-    let by_words = status(error) == Some(400) && says(error, &["credit balance is too low"]);
+    let by_words = status(error) == Some(400) && says(error, &EMPTY);
     by_words || code(error).is_some_and(|code| QUOTA.contains(&code)) || status(error) == Some(402)
 }
 

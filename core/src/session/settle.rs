@@ -131,6 +131,10 @@ pub(super) fn terminal(outcome: &TurnOutcome) -> (RunStatus, Reason, String) {
             let text = "The run took as long as it may; allow more with --timeout.".to_string();
             (RunStatus::Limit, *reason, text)
         }
+        TurnOutcome::Cancelled(reason @ Reason::Storage) => {
+            let text = "What the run had to say could not be written, so it was cancelled.".to_string();
+            (RunStatus::Error, *reason, text)
+        }
         TurnOutcome::Cancelled(reason) => {
             (RunStatus::Cancelled, *reason, "The run was cancelled.".to_string())
         }

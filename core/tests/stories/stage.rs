@@ -216,6 +216,7 @@ impl Stage {
                 session,
                 opened: Opened::Failed("no".into()),
                 children: Vec::new(),
+                taken: Vec::new(),
             });
         }
         Some(self.rig.opening(&session))

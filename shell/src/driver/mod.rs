@@ -153,6 +153,7 @@ impl Driver {
             }
             if let Some(done) = close {
                 self.jobs.stop().await;
+                self.locks.clear();
                 // Whoever asked may have gone in the meantime.
                 let _ = done.send(());
                 return;

@@ -26,7 +26,6 @@ mod write;
 
 use std::path::{Path, PathBuf};
 
-use hostler_core::record::Strength;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 pub use check::check;
@@ -45,8 +44,6 @@ pub struct Store {
     connection: Connection,
     path: PathBuf,
     log: String,
-    /// The strength that the connection is set to.
-    strength: Strength,
     /// Whether the database file itself is known to be on the disk.
     synced: bool,
     /// The file that was opened; none in memory.
@@ -74,7 +71,7 @@ impl Store {
             connection.query_row("SELECT log, synced FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?)));
         let (log, synced) = meta.map_err(|error| Fault::from(error).at(&path))?;
         let file = FileId::of(&path);
-        Ok(Self { connection, path, log, strength: Strength::Normal, synced, file, run_ended: false })
+        Ok(Self { connection, path, log, synced, file, run_ended: false })
     }
 
     /// A log in memory, which goes with the process.
@@ -82,15 +79,7 @@ impl Store {
         let path = PathBuf::from(":memory:");
         let log = uuid::Uuid::new_v4().simple().to_string();
         let connection = open::open(&path, &log)?;
-        Ok(Self {
-            connection,
-            path,
-            log,
-            strength: Strength::Normal,
-            synced: true,
-            file: None,
-            run_ended: false,
-        })
+        Ok(Self { connection, path, log, synced: true, file: None, run_ended: false })
     }
 
     /// The log's name: another one after the log was made anew.
@@ -110,12 +99,7 @@ impl Store {
     }
 
     /// Writes all of what `body` writes, or nothing if it fails.
-    fn writing<T>(
-        &mut self,
-        strength: Strength,
-        body: impl FnOnce(&Connection) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
-        self.set_strength(strength).map_err(|fault| fault.at(&self.path))?;
+    fn writing<T>(&mut self, body: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
         let write = || -> Result<T, Fault> {
             let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
             let done = body(&transaction)?;
@@ -123,19 +107,6 @@ impl Store {
             Ok(done)
         };
         write().map_err(|fault| fault.at(&self.path))
-    }
-
-    /// Within a transaction it could not be changed.
-    fn set_strength(&mut self, strength: Strength) -> Result<(), Fault> {
-        if self.strength != strength {
-            let level = match strength {
-                Strength::Normal => "NORMAL",
-                Strength::Full => "FULL",
-            };
-            self.connection.pragma_update(None, "synchronous", level)?;
-            self.strength = strength;
-        }
-        Ok(())
     }
 }
 

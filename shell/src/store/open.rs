@@ -12,10 +12,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use super::error::{Fault, StoreError};
 
 /// How long a write waits for those of other processes.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long it pauses between two tries.
-const PAUSE: Duration = Duration::from_millis(2);
+pub(super) const PAUSE: Duration = Duration::from_millis(2);
 
 /// The layouts, each as the step from the one before it; the layout's version is how many steps were made.
 const STEPS: [&str; 2] = [include_str!("schema/v1.sql"), include_str!("schema/v2.sql")];

@@ -53,15 +53,27 @@ fn still() -> Options {
 }
 
 fn submit(process: u64, prompt: u64, run: bool) -> What {
-    let (session, new, delivery, yolo, steps, wait) = (0, true, 0, true, 3, 60_000);
+    let (session, new, delivery, permission, steps, wait) = (0, true, 0, 1, 3, 60_000);
     let (headless, flaw) = (false, 0);
-    What::Submit(Submit { process, session, new, prompt, run, delivery, yolo, steps, wait, headless, flaw })
+    What::Submit(Submit {
+        process,
+        session,
+        new,
+        prompt,
+        run,
+        delivery,
+        permission,
+        steps,
+        wait,
+        headless,
+        flaw,
+    })
 }
 
 /// A prompt whose calls a person is asked about.
 fn watched(prompt: u64) -> What {
     match submit(0, prompt, false) {
-        What::Submit(submit) => What::Submit(Submit { yolo: false, ..submit }),
+        What::Submit(submit) => What::Submit(Submit { permission: 2, ..submit }),
         other => other,
     }
 }

@@ -83,7 +83,12 @@ mod tests {
         );
         machine.handle(
             now,
-            Input::SessionOpened { session: session(), opened: Opened::Ready(None), children: Vec::new() },
+            Input::SessionOpened {
+                session: session(),
+                opened: Opened::Ready(None),
+                children: Vec::new(),
+                taken: Vec::new(),
+            },
             &mut out,
         );
         let fold = |skip: usize| {

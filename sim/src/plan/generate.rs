@@ -113,7 +113,11 @@ fn submit(prompt: u64, options: &Options, roll: &mut Roll) -> Submit {
         run: roll.chance(options.run_ids) || headless,
         headless,
         delivery: if roll.chance(options.deliveries) { roll.between(1, 2) } else { 0 },
-        yolo: roll.chance(options.yolo),
+        permission: match (roll.chance(options.yolo), prompt % 3) {
+            (true, _) => 1,
+            (false, 0) => 0,
+            (false, _) => 2,
+        },
         steps: roll.between(1, options.steps),
         wait: roll.pick(&[60_000, 60_000, 100]),
         flaw: if roll.chance(options.senseless) { roll.pick(&[1, 3]) } else { 0 },

@@ -131,8 +131,8 @@ pub struct Submit {
     pub run: bool,
     /// How it meets a turn: 0 as usual, 1 joins, 2 waits.
     pub delivery: u64,
-    /// Whether its tools may do everything.
-    pub yolo: bool,
+    /// What its calls may do: 0 what rules allow, 1 everything, 2 also what a person permits who is asked.
+    pub permission: u64,
     /// How many steps it may have.
     pub steps: u64,
     /// The longest wait that a provider may ask for.

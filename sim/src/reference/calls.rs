@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use hostler_core::ids::CallId;
-use hostler_core::protocol::Answer;
+use hostler_core::protocol::{Answer, Breadth};
 use hostler_core::record::RunStatus;
 use hostler_core::time::Timestamp;
 use hostler_core::tools::Intent;
@@ -11,7 +11,7 @@ use hostler_core::tools::Intent;
 use super::Fate;
 use super::family::{Name, Word};
 use super::story::{Doing, Story};
-use super::tools::{Call, May, grantable, may_run, needs, overlaps};
+use super::tools::{Call, May, by_directory, grantable, may_run, missing, needs, overlaps};
 
 impl Story {
     /// Starts what may start, in order, and goes on if everything is over.
@@ -90,8 +90,7 @@ impl Story {
 
     fn may(&self, needs: &BTreeSet<String>) -> May {
         let Some(turn) = &self.turn else { return May::Not };
-        let missing = needs.difference(&self.past.granted).cloned().collect();
-        may_run(&missing, turn.prompts[0].terms.permission)
+        may_run(&missing(needs, &self.past.granted), turn.prompts[0].terms.permission)
     }
 
     /// Asks a person, unless what has been granted is enough.
@@ -99,8 +98,7 @@ impl Story {
         match self.may(&needs) {
             May::Ask => {
                 fates.push(Fate::Asks(name.clone()));
-                let missing = needs.difference(&self.past.granted).cloned().collect();
-                self.past.asked.push((name, missing));
+                self.past.asked.push((name, missing(&needs, &self.past.granted)));
             }
             may => self.decide(now, &name, may == May::Run, false, fates),
         }
@@ -123,14 +121,14 @@ impl Story {
         let Some((_, missing)) = self.past.asked.iter().find(|(asked, _)| asked == name).cloned() else {
             return;
         };
-        let (allowed, lasts) = match answer {
-            Answer::Deny => (false, false),
-            Answer::Once => (true, false),
-            Answer::Session(_) | Answer::Always(_) => (true, true),
-        };
-        if lasts {
-            self.past.granted.extend(grantable(&missing));
-        }
+        let allowed = answer != Answer::Deny;
+        self.past.granted.extend(match answer {
+            Answer::Deny | Answer::Once => BTreeSet::new(),
+            Answer::Session(Breadth::Exact) | Answer::Always(Breadth::Exact) => grantable(&missing),
+            Answer::Session(Breadth::Directory) | Answer::Always(Breadth::Directory) => {
+                by_directory(&missing)
+            }
+        });
         self.decide(now, name, allowed, !allowed, fates);
         if allowed {
             for (name, missing) in self.past.asked.clone() {

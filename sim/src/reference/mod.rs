@@ -146,7 +146,7 @@ impl Reference {
             Input::Request { command: Command::ClearQueue { session }, .. } => {
                 self.tell(process, now, session, |story, fates| story.clear(now, fates));
             }
-            Input::SessionOpened { session, opened, children } => {
+            Input::SessionOpened { session, opened, children, .. } => {
                 let children = children.iter().map(|child| family::plain(&child.id)).collect();
                 self.opened(process, now, session, opened, children);
             }
@@ -383,7 +383,7 @@ mod tests {
             prompt: 1,
             run: false,
             delivery: 0,
-            yolo: true,
+            permission: 1,
             steps: 3,
             wait: 1,
             headless: false,
@@ -392,7 +392,12 @@ mod tests {
         let command = submission(&submit);
         let Command::Submit { session, .. } = &command else { panic!("not a submission") };
         let session = session.id().clone();
-        let opened = Input::SessionOpened { session, opened: Opened::Ready(None), children: Vec::new() };
+        let opened = Input::SessionOpened {
+            session,
+            opened: Opened::Ready(None),
+            children: Vec::new(),
+            taken: Vec::new(),
+        };
         let request = Input::Request { id: RequestId(1), command, taken: None, source: None };
         let mut out = Effects::new();
         assert_eq!(reference.input(0, now, &request, &[]), Ok(()));

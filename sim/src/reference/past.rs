@@ -9,6 +9,7 @@ use hostler_core::time::Timestamp;
 use hostler_core::tools::Part;
 
 use super::family::Name;
+use super::tools::by_directory;
 
 /// A prompt that has not ended.
 #[derive(Clone, Debug)]
@@ -114,7 +115,12 @@ impl Past {
                 let name = Name::of(session.as_ref().unwrap_or(own), *call);
                 if let Some(at) = self.asked.iter().position(|(asked, _)| *asked == name) {
                     let (_, needs) = self.asked.remove(at);
-                    self.granted.extend(if grants.is_empty() { BTreeSet::new() } else { needs });
+                    let widened = grants.iter().any(|rule| rule.to_string().contains("/**)"));
+                    self.granted.extend(match (grants.is_empty(), widened) {
+                        (true, _) => BTreeSet::new(),
+                        (_, true) => by_directory(&needs),
+                        (_, false) => needs,
+                    });
                 }
             }
             Record::RunFinished(finished) => {

@@ -80,6 +80,23 @@ pub(super) fn grantable(needs: &BTreeSet<String>) -> BTreeSet<String> {
     if needs.contains(UNKNOWN) { BTreeSet::new() } else { needs.clone() }
 }
 
+/// The same with every path widened to all that lies in its directory.
+pub(super) fn by_directory(needs: &BTreeSet<String>) -> BTreeSet<String> {
+    let widen = |need: &String| match need.rsplit_once('/') {
+        Some((directory, _)) if !need.starts_with("run ") => format!("{directory}/**"),
+        _ => need.clone(),
+    };
+    grantable(needs).iter().map(widen).collect()
+}
+
+/// What of that is not granted.
+pub(super) fn missing(needs: &BTreeSet<String>, granted: &BTreeSet<String>) -> BTreeSet<String> {
+    let covers = |grant: &String, need: &String| {
+        grant == need || grant.strip_suffix("**").is_some_and(|directory| need.starts_with(directory))
+    };
+    needs.iter().filter(|need| !granted.iter().any(|grant| covers(grant, need))).cloned().collect()
+}
+
 /// Whether a call may run that needs that much more than is granted.
 pub(super) fn may_run(missing: &BTreeSet<String>, mode: PermissionMode) -> May {
     match mode {
@@ -110,5 +127,18 @@ mod tests {
         assert!(grantable(&unknown).is_empty());
         assert_eq!(may_run(&unknown, PermissionMode::Interactive), May::Ask);
         assert_eq!(may_run(&unknown, PermissionMode::Headless), May::Not);
+    }
+
+    #[test]
+    fn a_directory_that_is_granted_holds_what_lies_in_it_and_nothing_beside_it() {
+        let need = |path: &str| BTreeSet::from([format!("read {path}")]);
+        let granted = by_directory(&need("/out/x/a"));
+        assert!(missing(&need("/out/x/b"), &granted).is_empty());
+        assert!(missing(&need("/out/x/y/b"), &granted).is_empty());
+        assert_eq!(missing(&need("/out/b"), &granted), need("/out/b"));
+        assert_eq!(
+            by_directory(&BTreeSet::from(["run /a/b".to_owned()])),
+            BTreeSet::from(["run /a/b".to_owned()])
+        );
     }
 }

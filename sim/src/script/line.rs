@@ -4,7 +4,8 @@ use hostler_core::ids::PromptId;
 
 use super::expect::Expect;
 use crate::plan::What;
-use crate::world::staged::{StagedAnswer, StagedPreparation, StagedTool};
+use crate::world::seen::{About, Whom};
+use crate::world::staged::{Says, StagedAnswer, StagedPreparation, StagedTool};
 
 /// One line of a script.
 #[derive(Clone, Debug)]
@@ -17,8 +18,14 @@ pub(super) enum Step {
     Tool(StagedTool),
     /// The next preparation comes to this.
     Prepare(StagedPreparation),
+    /// The next look at a call takes so long, or never ends.
+    Look(Option<u64>),
     /// Somebody does something.
     Do(What),
+    /// Somebody answers a question.
+    Say(Says),
+    /// The sub-agent of that number is cancelled through a process.
+    CancelAgent(u64, u64),
     /// Nothing happens in a process.
     Hold(usize),
     /// Things happen in it again.
@@ -37,11 +44,11 @@ pub(super) enum Step {
 #[derive(Clone, Debug)]
 pub(super) enum Until {
     /// A record is in the log, and what follows from it has begun.
-    Logged(String, Option<PromptId>),
+    Logged(About),
     /// A record is decided and not committed.
-    Decided(String, Option<PromptId>),
+    Decided(About),
     /// A record is committed, and nothing that follows from it has begun.
-    Committed(String, Option<PromptId>),
+    Committed(About),
     /// An input of that kind has reached a process and is not handled.
     Waiting(String),
 }
@@ -94,17 +101,24 @@ impl<'a> Line<'a> {
         number.ok_or_else(|| format!("{word:?} is not a prompt"))
     }
 
-    pub(super) fn prompt_id(&mut self) -> Result<PromptId, String> {
-        self.prompt().map(|number| PromptId::new(format!("p{number}")))
+    /// The number of a sub-agent such as `a1`, if one comes next.
+    pub(super) fn maybe_agent(&mut self) -> Option<u64> {
+        let number = self.words.first()?.strip_prefix('a')?.parse().ok()?;
+        self.next();
+        Some(number)
     }
 
-    pub(super) fn maybe_prompt(&mut self) -> Option<PromptId> {
+    /// A prompt or a sub-agent, if one comes next.
+    pub(super) fn maybe_whom(&mut self) -> Option<Whom> {
+        if let Some(agent) = self.maybe_agent() {
+            return Some(Whom::Agent(agent));
+        }
         let before = self.words;
-        let prompt = self.prompt_id().ok();
+        let prompt = self.prompt().ok();
         if prompt.is_none() {
             self.words = before;
         }
-        prompt
+        prompt.map(|number| Whom::Prompt(PromptId::new(format!("p{number}"))))
     }
 
     /// All that is left, as one text.

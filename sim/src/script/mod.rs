@@ -130,7 +130,10 @@ impl Stage {
             Step::Answer(answer) => self.world.staged().answers.push_back(answer.clone()),
             Step::Tool(tool) => self.world.staged().tools.push_back(*tool),
             Step::Prepare(preparation) => self.world.staged().preparations.push_back(*preparation),
+            Step::Look(takes) => self.world.staged().looks.push_back(*takes),
             Step::Do(what) => self.world.act_now(*what),
+            Step::Say(says) => return self.world.person_says(says),
+            Step::CancelAgent(number, process) => return self.world.cancel_agent(*number, *process),
             Step::Hold(process) => self.held.push(*process),
             Step::Release(process) => self.held.retain(|held| held != process),
             Step::Until(until) => return self.until(until),
@@ -161,18 +164,18 @@ impl Stage {
 
     fn until(&mut self, until: &Until) -> Result<(), String> {
         match until {
-            Until::Decided(kind, prompt) => self.go_on(|world| world.is_deciding(kind, prompt.as_ref())),
+            Until::Decided(about) => self.go_on(|world| world.is_deciding(about)),
             Until::Waiting(kind) => self.go_on(|world| world.is_waiting(kind)),
-            Until::Committed(kind, prompt) => {
+            Until::Committed(about) => {
                 let staged = self.world.staged();
-                (staged.watch, staged.met) = (Some((kind.clone(), prompt.clone())), false);
+                (staged.watch, staged.met) = (Some(about.clone()), false);
                 let met = self.go_on(|world| world.has_met());
                 self.world.staged().watch = None;
                 met
             }
-            Until::Logged(kind, prompt) => {
+            Until::Logged(about) => {
                 let from = self.from;
-                let place = |world: &World| world.place_of(kind, prompt.as_ref(), from);
+                let place = |world: &World| world.place_of(about, from);
                 self.go_on(|world| place(world).is_some())?;
                 self.from = place(&self.world).map_or(from, |place| place + 1);
                 Ok(())

@@ -1,13 +1,15 @@
 //! What a line of a script says.
 
 use hostler_core::content::Usage;
-use hostler_core::ids::PromptId;
+use hostler_core::ids::ClientId;
 use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
+use hostler_core::protocol::{Answer, Breadth};
 use hostler_core::record::Record;
 
 use super::line::{Line, Step, Until};
 use crate::plan::{Submit, What};
-use crate::world::staged::{StagedAnswer, StagedPreparation, StagedTool};
+use crate::world::seen::About;
+use crate::world::staged::{Says, StagedAnswer, StagedPreparation, StagedTool};
 
 /// The words of a line: what stands in quotation marks, of either kind, is one.
 fn split(line: &str) -> Vec<String> {
@@ -36,7 +38,9 @@ pub(super) fn read(text: &str) -> Result<Step, String> {
         "prepare" => Step::Prepare(prepare(&mut line)?),
         "submit" => Step::Do(What::Submit(submit(&mut line, false)?)),
         "run" => Step::Do(What::Submit(submit(&mut line, true)?)),
-        "cancel" => Step::Do(cancel(&mut line)?),
+        "look" => Step::Look(look(&mut line)?),
+        "person" => Step::Say(person(&mut line)?),
+        "cancel" => cancel(&mut line)?,
         "clear" => Step::Do(What::Clear { process: process(&mut line)?, session: 0 }),
         "signal" => Step::Do(What::Signal { prompt: line.prompt()?, how: line.one_of(&SIGNALS)? }),
         "kill" => Step::Do(What::Kill { process: line.number()?, down: 0 }),
@@ -71,7 +75,7 @@ fn submit(line: &mut Line<'_>, headless: bool) -> Result<Submit, String> {
         prompt,
         run: headless,
         delivery: 0,
-        yolo: true,
+        permission: 1,
         steps,
         wait,
         headless,
@@ -85,7 +89,8 @@ fn submit(line: &mut Line<'_>, headless: bool) -> Result<Submit, String> {
             "named" => submit.run = true,
             "joins" => submit.delivery = 1,
             "waits" => submit.delivery = 2,
-            "guarded" => submit.yolo = false,
+            "guarded" => submit.permission = 0,
+            "asks" => submit.permission = 2,
             "steps" => submit.steps = line.number()?,
             "patience" => submit.wait = line.number()?,
             "empty" => submit.flaw = 1,
@@ -97,9 +102,44 @@ fn submit(line: &mut Line<'_>, headless: bool) -> Result<Submit, String> {
     Ok(submit)
 }
 
-fn cancel(line: &mut Line<'_>) -> Result<What, String> {
+fn cancel(line: &mut Line<'_>) -> Result<Step, String> {
+    if let Some(agent) = line.maybe_agent() {
+        return Ok(Step::CancelAgent(agent, process(line)?));
+    }
     let prompt = if line.skip("all") { None } else { Some(line.prompt()?) };
-    Ok(What::Cancel { process: process(line)?, session: 0, prompt })
+    let session = if line.skip("session") { line.number()? } else { 0 };
+    Ok(Step::Do(What::Cancel { process: process(line)?, session, prompt }))
+}
+
+/// What a person answers: `person NAME says ANSWER to N [session S] [in PROCESS]`.
+fn person(line: &mut Line<'_>) -> Result<Says, String> {
+    let person = ClientId::new(line.word()?);
+    if !line.skip("says") {
+        return Err("a person says something".to_owned());
+    }
+    let answer = ANSWERS[line.one_of(&ANSWERS.map(|(word, _)| word))? as usize].1;
+    if !line.skip("to") {
+        return Err("it is not said to which question".to_owned());
+    }
+    let question = line.number()?;
+    let session = if line.skip("session") { Some(line.number()?) } else { None };
+    Ok(Says { person, answer, question, session, process: process(line)? })
+}
+
+const ANSWERS: [(&str, Answer); 6] = [
+    ("once", Answer::Once),
+    ("for-session", Answer::Session(Breadth::Exact)),
+    ("for-directory", Answer::Session(Breadth::Directory)),
+    ("always", Answer::Always(Breadth::Exact)),
+    ("always-for-directory", Answer::Always(Breadth::Directory)),
+    ("no", Answer::Deny),
+];
+
+fn look(line: &mut Line<'_>) -> Result<Option<u64>, String> {
+    if line.skip("never") {
+        return Ok(None);
+    }
+    if line.skip("after") { line.number().map(Some) } else { Ok(Some(0)) }
 }
 
 fn tool(line: &mut Line<'_>) -> Result<StagedTool, String> {
@@ -183,22 +223,22 @@ fn until(line: &mut Line<'_>) -> Result<Until, String> {
     }
     let decided = line.skip("decided");
     let committed = !decided && line.skip("committed");
-    let (kind, prompt) = record(line)?;
+    let about = record(line)?;
     Ok(match (decided, committed) {
-        (true, _) => Until::Decided(kind, prompt),
-        (_, true) => Until::Committed(kind, prompt),
-        _ => Until::Logged(kind, prompt),
+        (true, _) => Until::Decided(about),
+        (_, true) => Until::Committed(about),
+        _ => Until::Logged(about),
     })
 }
 
-/// The kind of a record, and the prompt that it is about if one is named.
-pub(super) fn record(line: &mut Line<'_>) -> Result<(String, Option<PromptId>), String> {
+/// The kind of a record, and whom it is about if that is said.
+pub(super) fn record(line: &mut Line<'_>) -> Result<About, String> {
     let kind = line.word()?.to_owned();
     // A reader of the log skips what it does not know, and stumbles over what it knows and cannot read.
     if matches!(Record::read(&format!("{{\"{kind}\":{{}}}}")), Ok(None)) {
         return Err(format!("there is no record {kind:?}"));
     }
-    Ok((kind, line.maybe_prompt()))
+    Ok((kind, line.maybe_whom()))
 }
 
 #[cfg(test)]
@@ -223,6 +263,11 @@ mod tests {
             "expect p1 happy",
             "drain now",
             "tool",
+            "person anna",
+            "person anna says maybe to 1",
+            "person anna says no",
+            "cancel a1 session 0",
+            "look away",
         ] {
             assert_eq!(read(line).is_err(), line != "tool", "{line}");
         }

@@ -150,14 +150,14 @@ impl World {
             sometimes!("log could not be read");
             self.unlock(&session);
             let opened = Opened::Failed("The log cannot be read.".to_owned());
-            return Input::SessionOpened { session, opened, children: Vec::new() };
+            return Input::SessionOpened { session, opened, children: Vec::new(), taken: Vec::new() };
         }
         self.processes[process].locks.insert(session.clone());
         let opened = Opened::Ready(self.disk.folds.get(&session).cloned().map(Box::new));
         let folds = self.disk.folds.iter();
         let own = folds.filter(|(id, durable)| id.is_child() && id.root() == session && !durable.is_idle());
         let children = own.map(|(_, durable)| durable.clone()).collect();
-        Input::SessionOpened { session, opened, children }
+        Input::SessionOpened { session, opened, children, taken: Vec::new() }
     }
 
     fn decide(&mut self, process: usize, inputs: Vec<Input>) {
@@ -244,7 +244,7 @@ impl World {
         let records = entries.len();
         self.tell(|| What::Commits { process, records, verdict });
         self.trace.note(&[verdict as u64]);
-        let wait = self.aims.committed(&entries) | self.staged.committed(&entries);
+        let wait = self.aims.committed(&entries) | self.is_watched(&entries);
         if verdict.is_written() {
             self.write(process, entries, verdict == Verdict::Done);
         }

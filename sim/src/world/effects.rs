@@ -93,14 +93,22 @@ impl World {
             }
             Ask::RunTool { call, input } => self.run_tool(process, session, call, &input),
             Ask::CancelTool { call } => self.cancel_tool(process, session, call),
-            Ask::MakeTitle { .. } | Ask::CancelTitle | Ask::KeepRules { .. } | Ask::Reply { .. } => {}
+            Ask::KeepRules { rules } => self.staged.kept += rules.len(),
+            Ask::MakeTitle { .. } | Ask::CancelTitle | Ask::Reply { .. } => {}
         }
     }
 
     /// A look at a call may take its time, or longer than it is waited for. Where every order is tried it takes none.
     fn look_at_call(&mut self, process: usize, session: SessionId, call: CallId, input: &ToolInput) {
         let mut roll = self.luck_of_call(&session, call, 1);
-        let input = SessionInput::Inspected { call, intent: tools::intent(input, &mut roll, &self.options) };
+        let staged = self.options.staged > 0;
+        let intent =
+            if staged { tools::plain_intent(input) } else { tools::intent(input, &mut roll, &self.options) };
+        let input = SessionInput::Inspected { call, intent };
+        if let Some(takes) = self.staged.looks.pop_front() {
+            let script = takes.map(|after| (after, input)).into_iter().collect();
+            return self.start_look(process, session, call, script);
+        }
         if self.options.short > 0 {
             return self.processes[process].pending.push_back(Input::Session { session, input });
         }
@@ -109,6 +117,16 @@ impl World {
         let soon = self.options.delay(&mut roll, 5);
         let at = if slow { late } else { soon };
         let script = if hangs { VecDeque::new() } else { VecDeque::from([(at, input)]) };
+        self.start_look(process, session, call, script);
+    }
+
+    fn start_look(
+        &mut self,
+        process: usize,
+        session: SessionId,
+        call: CallId,
+        script: VecDeque<(u64, SessionInput)>,
+    ) {
         let owner = self.processes[process].id();
         let job =
             Job { owner, session: session.clone(), script, endless: None, manner: Manner::Deaf, course: 0 };

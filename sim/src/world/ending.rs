@@ -184,7 +184,7 @@ impl World {
                 run: false,
                 // A turn of its own: what it joined would end it.
                 delivery: 2,
-                yolo: true,
+                permission: 1,
                 steps: 12,
                 wait: 60_000,
                 flaw: 0,

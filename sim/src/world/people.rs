@@ -50,6 +50,19 @@ const ANSWERS: [Answer; 6] = [
     Answer::Deny,
 ];
 
+/// What somebody who answered a question was told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// Nothing.
+    Nothing,
+    /// That it counts.
+    Heeded,
+    /// That there is no such question any more.
+    TooLate,
+    /// That it is refused.
+    Refused,
+}
+
 /// How often people try in all.
 const TRIES: u64 = 4;
 
@@ -71,10 +84,10 @@ pub fn submission(submit: &Submit) -> Command {
         _ => format!("Do p{}.", submit.prompt),
     };
     let terms = Terms {
-        permission: match (submit.yolo, submit.prompt % 3) {
-            (true, _) => PermissionMode::Yolo,
-            (false, 0) => PermissionMode::Headless,
-            (false, _) => PermissionMode::Interactive,
+        permission: match submit.permission {
+            0 => PermissionMode::Headless,
+            1 => PermissionMode::Yolo,
+            _ => PermissionMode::Interactive,
         },
         delivery: [Delivery::Auto, Delivery::Fold, Delivery::OwnTurn][submit.delivery as usize % 3],
         max_steps: submit.steps as u32,
@@ -143,6 +156,10 @@ impl World {
 
     /// What is asked about calls reaches people, of whom some are quick, some slow, and some both answer.
     pub(super) fn hear_asks(&mut self, process: usize, first: usize) {
+        // A script says who answers what.
+        if self.options.staged > 0 {
+            return;
+        }
         for at in first..self.disk.log.len() {
             let entry = &self.disk.log[at].1;
             let Record::PermissionAsked { session, call, .. } = &entry.record else { continue };
@@ -180,6 +197,16 @@ impl World {
         let ask = &self.people.asks[number];
         if let Reply::Cancelled { runs } = reply {
             self.staged.covered = Some(runs.clone());
+        }
+        if let Command::Answer { client, .. } = &ask.command
+            && self.options.staged > 0
+        {
+            let heard = match reply {
+                Reply::Answered { resolved: true } => Heard::Heeded,
+                Reply::Answered { resolved: false } => Heard::TooLate,
+                _ => Heard::Refused,
+            };
+            self.staged.heard.insert(client.clone(), heard);
         }
         if let Reply::Answered { resolved } = reply {
             sometimes!("permission answered", if *resolved);

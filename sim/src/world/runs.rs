@@ -179,6 +179,7 @@ impl World {
         for effect in out.into_parts().1 {
             self.trace.deep(&effect);
             match effect {
+                Effect::Open => self.feed_run(number, Input::Opened),
                 Effect::Request(request) => {
                     if let Request::Command(command) = *request {
                         self.ask_for_run(number, command);

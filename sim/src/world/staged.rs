@@ -1,19 +1,17 @@
-//! What a script has laid down: answers, tools and preparations in the order in which they will be asked for, and what came
-//! of it so far.
+//! What a script has laid down: answers, tools, looks at calls and preparations in the order in which they will be asked
+//! for, and what came of it so far. What a script can see of the world is in `seen`.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-use hostler_core::ids::{PromptId, RunId, SessionId};
-use hostler_core::machine::Entry;
+use hostler_core::ids::{ClientId, RunId};
 use hostler_core::model::{ModelEvent, ModelRequest};
-use hostler_core::record::{Record, RunFinished};
-use hostler_core::session::Durable;
-use hostler_core::workspace::Input;
+use hostler_core::protocol::{Answer, Command};
+use hostler_core::record::{CancelScope, Reason, Record};
 
 use super::World;
 use super::agenda::Happening;
-use super::process::{Message, Stage};
-use crate::coverage;
+use super::people::{Heard, session_id};
+use super::seen::{About, is};
 use crate::plan::{Action, Aim, What};
 
 /// What the next model call will say, each so long after what came before, and how many of the last it says even if it
@@ -55,6 +53,8 @@ pub struct Staged {
     pub tools: VecDeque<StagedTool>,
     /// What preparations will come to.
     pub preparations: VecDeque<StagedPreparation>,
+    /// How long looks at calls will take; never if none.
+    pub looks: VecDeque<Option<u64>>,
     /// The requests that models were asked with.
     pub requests: Vec<ModelRequest>,
     /// How many tools were run.
@@ -63,41 +63,17 @@ pub struct Staged {
     pub prepared: usize,
     /// The runs that the last cancel is said to cover.
     pub covered: Option<Vec<RunId>>,
+    /// What people who answered questions were told last, by their names.
+    pub heard: BTreeMap<ClientId, Heard>,
+    /// How many rules were handed over to be kept for always.
+    pub kept: usize,
     /// A record whose batch is to be held once it is committed, and whether it was.
-    pub watch: Option<(String, Option<PromptId>)>,
+    pub watch: Option<About>,
     /// Whether that was met.
     pub met: bool,
 }
 
-impl Staged {
-    /// A batch is committed. Returns whether its effects are to wait.
-    pub(super) fn committed(&mut self, entries: &[Entry]) -> bool {
-        let Some((kind, prompt)) = &self.watch else { return false };
-        let met = entries.iter().any(|entry| is(&entry.record, kind, prompt.as_ref()));
-        self.met |= met;
-        met
-    }
-}
-
-/// Whether a record is of that kind and about that prompt.
-pub fn is(record: &Record, kind: &str, prompt: Option<&PromptId>) -> bool {
-    record.kind() == kind && prompt.is_none_or(|prompt| about(record) == Some(prompt))
-}
-
-fn about(record: &Record) -> Option<&PromptId> {
-    match record {
-        Record::PromptAccepted { prompt, .. } => Some(&prompt.id),
-        Record::PromptQueued { prompt }
-        | Record::PromptFolded { prompt, .. }
-        | Record::PromptReturned { prompt, .. }
-        | Record::TurnStarted { prompt, .. }
-        | Record::TurnContinued { prompt, .. } => Some(prompt),
-        Record::RunFinished(finished) => Some(&finished.prompt),
-        _ => None,
-    }
-}
-
-/// What a script sees and does.
+/// What a script does.
 impl World {
     /// What a script has laid down.
     pub fn staged(&mut self) -> &mut Staged {
@@ -124,65 +100,55 @@ impl World {
         true
     }
 
-    /// Whether a batch with such a record is decided and not committed.
-    pub fn is_deciding(&self, kind: &str, prompt: Option<&PromptId>) -> bool {
-        self.processes.iter().any(|it| match &it.stage {
-            Stage::Committing(batch) => batch.entries.iter().any(|entry| is(&entry.record, kind, prompt)),
-            _ => false,
-        })
+    /// A person answers the question of that number, counted from 1 in the order of the log, through a process: in the
+    /// session that asked it, or in another one. Fails if there is no such question.
+    pub fn person_says(&mut self, says: &Says) -> Result<(), String> {
+        let questions = self.disk.log.iter().filter_map(|(_, entry)| match &entry.record {
+            Record::PermissionAsked { session, call, .. } => {
+                Some((entry.session.clone(), session.clone(), *call))
+            }
+            _ => None,
+        });
+        let question = questions.into_iter().nth(says.question.saturating_sub(1) as usize);
+        let (root, session, call) = question.ok_or("that has not been asked")?;
+        let session_asked = says.session.map_or(root, session_id);
+        let ask = hostler_core::protocol::AskId { session, call };
+        self.staged.heard.insert(says.person.clone(), Heard::Nothing);
+        let (answer, client) = (says.answer, says.person.clone());
+        self.ask(says.process, Command::Answer { session: session_asked, ask, answer, client });
+        Ok(())
     }
 
-    /// Whether an input of that kind (as `coverage` names them) has reached a process and waits.
-    pub fn is_waiting(&self, kind: &str) -> bool {
-        let named = |input: &Input| coverage::name_of(input) == kind;
-        self.processes.iter().any(|it| {
-            it.pending.iter().any(named)
-                || it.inbox.iter().any(|message| match message {
-                    Message::Input(input) => named(input),
-                    Message::Command(_, command) => coverage::name_of_command(command) == kind,
-                    Message::Locked(_) => kind == "locked",
-                })
-        })
+    /// Somebody cancels the session of a sub-agent, counted from 1 in the order in which they were opened.
+    pub fn cancel_agent(&mut self, number: u64, process: u64) -> Result<(), String> {
+        let agents = self.agents(&[]);
+        let session =
+            agents.get(number.saturating_sub(1) as usize).cloned().ok_or("there is no such sub-agent")?;
+        self.ask(process, Command::Cancel { session, scope: CancelScope::Session, reason: Reason::User });
+        Ok(())
     }
 
-    /// The log.
-    pub fn records(&self) -> impl DoubleEndedIterator<Item = &Record> {
-        self.disk.log.iter().map(|(_, entry)| &entry.record)
+    /// A batch is committed. Returns whether its effects are to wait.
+    pub(super) fn is_watched(&mut self, entries: &[hostler_core::machine::Entry]) -> bool {
+        let Some(about) = &self.staged.watch else { return false };
+        let agents = self.agents(entries);
+        let met = entries.iter().any(|entry| is(entry, about, &agents));
+        self.staged.met |= met;
+        met
     }
+}
 
-    /// What the log says of a session.
-    pub fn log_of(&self, session: &SessionId) -> Option<&Durable> {
-        self.disk.folds.get(session)
-    }
-
-    /// Whether some process has a session open.
-    pub fn is_open(&self, session: &SessionId) -> bool {
-        self.processes.iter().any(|it| it.machine.durable(session).is_some())
-    }
-
-    /// How a prompt's run ended.
-    pub fn end_of(&self, prompt: &PromptId) -> Option<&RunFinished> {
-        self.finished(prompt)
-    }
-
-    /// What whoever submitted a prompt was told last: nothing, or that it is accepted, or the kind of the refusal.
-    pub fn told(&self, prompt: &PromptId) -> Option<Option<hostler_core::protocol::RefusalKind>> {
-        self.people.last.get(prompt).copied()
-    }
-
-    /// With what code the `hostler run` of a prompt has ended.
-    pub fn code_of(&self, prompt: &PromptId) -> Option<u8> {
-        self.runs.iter().find(|run| run.prompt() == prompt)?.code()
-    }
-
-    /// Whether the record that is watched for was committed.
-    pub fn has_met(&self) -> bool {
-        self.staged.met
-    }
-
-    /// The place in the log, from there on, of such a record.
-    pub fn place_of(&self, kind: &str, prompt: Option<&PromptId>, from: usize) -> Option<usize> {
-        let place = self.records().skip(from).position(|record| is(record, kind, prompt))?;
-        Some(from + place)
-    }
+/// What somebody says to a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Says {
+    /// Who.
+    pub person: ClientId,
+    /// What.
+    pub answer: Answer,
+    /// To the how-manieth question.
+    pub question: u64,
+    /// Through which process.
+    pub process: u64,
+    /// In which session, if not in the one that asked.
+    pub session: Option<u64>,
 }

@@ -66,9 +66,12 @@ pub(super) fn staged_tool(call: CallId, staged: StagedTool) -> (VecDeque<(u64, I
 
 /// What a call would touch.
 pub(super) fn intent(input: &ToolInput, roll: &mut Roll, options: &Options) -> Intent {
-    let path = |inside| PathUse { path: if inside { "/w/a" } else { "/out/a" }.to_owned(), inside };
     let root = "/w".to_owned();
     let inside = roll.chance(900) && options.short != 3;
+    let outside = roll.pick(&["/out/a", "/out/a", "/out/b", "/out/x/a"]);
+    // Where every order is tried, one path is enough.
+    let outside = if options.short > 0 { "/out/a" } else { outside };
+    let path = |inside| PathUse { path: if inside { "/w/a" } else { outside }.to_owned(), inside };
     match input {
         ToolInput::Bash(bash) => Intent {
             commands: vec![vec![bash.command.clone()]],
@@ -81,6 +84,25 @@ pub(super) fn intent(input: &ToolInput, roll: &mut Roll, options: &Options) -> I
         }
         _ => Intent { reads: vec![path(inside)], complete: true, root, ..Intent::default() },
     }
+}
+
+/// What a call of a script would touch follows from what it says: what begins with `/out/` lies outside, and of a command
+/// with a `$` not all can be known.
+pub(super) fn plain_intent(input: &ToolInput) -> Intent {
+    let used = |path: &str| PathUse { path: path.to_owned(), inside: !path.starts_with("/out/") };
+    let inner = |path: &Option<String>| used(path.as_deref().unwrap_or("/w"));
+    let (reads, writes, commands) = match input {
+        ToolInput::Bash(bash) => (vec![], vec![], vec![vec![bash.command.clone()]]),
+        ToolInput::Edit(edit) => (vec![], vec![used(&edit.file_path)], vec![]),
+        ToolInput::MultiEdit(edit) => (vec![], vec![used(&edit.file_path)], vec![]),
+        ToolInput::Write(write) => (vec![], vec![used(&write.file_path)], vec![]),
+        ToolInput::View(view) => (vec![used(&view.file_path)], vec![], vec![]),
+        ToolInput::Ls(ls) => (vec![inner(&ls.path)], vec![], vec![]),
+        ToolInput::Glob(glob) => (vec![inner(&glob.path)], vec![], vec![]),
+        ToolInput::Grep(grep) => (vec![inner(&grep.path)], vec![], vec![]),
+    };
+    let complete = commands.iter().flatten().all(|command| !command.contains('$'));
+    Intent { commands, reads, writes, complete, root: "/w".to_owned(), ..Intent::default() }
 }
 
 /// The tools that a model is offered: their names are all that matters here, and short requests suit small windows.

@@ -1,6 +1,8 @@
 //! Uses the built program with a real, very small language model, and checks the shape of what happens.
 //!
-//! Usage: `real-model BASE_URL`, with `hostler-under-test` built beside it; `.ci/real-model` does all of it.
+//! Usage: `real-model SERVER`, with `hostler-under-test` built beside it; `.ci/real-model` does all of it. The server is
+//! spoken to in each protocol that it knows, and each has to lead to the same: a call, its result, an answer, and a
+//! session that goes on.
 //!
 //! So small a model makes no sense and does not always do what it is told. Nothing is demanded of what it says, and it
 //! is given several prompts to call a tool at all; but what the program makes of it must be right in every run, and the
@@ -30,42 +32,62 @@ const PAIRS: [(&str, &str); 8] = [
     ("Show the files in /etc", "Print the file todo.txt"),
 ];
 
+/// A protocol that the server speaks.
+struct Way {
+    /// What it is called.
+    protocol: &'static str,
+    /// The model, by the name that has the program speak the protocol.
+    model: &'static str,
+    /// The environment variable that says where the server is.
+    variable: &'static str,
+    /// What stands behind the server's address in it.
+    path: &'static str,
+}
+
+const WAYS: [Way; 3] = [
+    Way { protocol: "chat completions", model: "openai/tiny", variable: "OPENAI_BASE_URL", path: "/v1" },
+    Way { protocol: "Responses", model: "openai-responses/tiny", variable: "OPENAI_BASE_URL", path: "/v1" },
+    Way { protocol: "Messages", model: "anthropic/tiny", variable: "ANTHROPIC_BASE_URL", path: "" },
+];
+
 /// The programs that the model's commands can find: it writes whatever comes to its mind, and is allowed everything.
 const PROGRAMS: [&str; 8] = ["bash", "cat", "file", "head", "ls", "sh", "tail", "wc"];
 
 fn main() -> ExitCode {
-    let Some(base_url) = std::env::args().nth(1) else {
-        eprintln!("usage: real-model BASE_URL, such as http://127.0.0.1:18080/v1");
+    let Some(server) = std::env::args().nth(1) else {
+        eprintln!("usage: real-model SERVER, such as http://127.0.0.1:18080");
         return ExitCode::from(2);
     };
     // The panic has said what went wrong.
-    catch_unwind(|| check(&base_url)).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
+    catch_unwind(|| WAYS.iter().for_each(|way| check(&server, way)))
+        .map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS)
 }
 
-fn check(base_url: &str) {
+fn check(server: &str, way: &Way) {
     let home = Home::new(&program().display().to_string());
     link_programs(&home);
     home.write("notes.txt", "The key is under the mat.\n");
     home.write("todo.txt", "Feed the horses.\n");
-    let held = PAIRS.iter().position(|pair| converse(&home, base_url, *pair));
+    let held = PAIRS.iter().position(|pair| converse(&home, server, way, *pair));
     let Some(before) = held else {
-        panic!("none of {} pairs of prompts led to what was wanted", PAIRS.len())
+        panic!("{}: none of {} pairs of prompts led to what was wanted", way.protocol, PAIRS.len())
     };
     println!(
-        "bash was called and answered from, and the session went on ({} of {} pairs)",
+        "{}: bash was called and answered from, and the session went on ({} of {} pairs)",
+        way.protocol,
         before + 1,
         PAIRS.len()
     );
 }
 
 /// Whether both prompts led to what is wanted.
-fn converse(home: &Home, base_url: &str, (first, second): (&str, &str)) -> bool {
-    let begun = run(home, base_url, &[first]);
+fn converse(home: &Home, server: &str, way: &Way, (first, second): (&str, &str)) -> bool {
+    let begun = run(home, server, way, &[first]);
     println!("{first:?}: {}", summary(&begun));
     if !used_bash(&begun) {
         return false;
     }
-    let gone_on = run(home, base_url, &["--continue", second]);
+    let gone_on = run(home, server, way, &["--continue", second]);
     println!("then {second:?}: {}", summary(&gone_on));
     assert_eq!(begun.session(), gone_on.session(), "--continue went on in another session");
     answered(&gone_on)
@@ -93,12 +115,12 @@ fn link_programs(home: &Home) {
     }
 }
 
-fn run(home: &Home, base_url: &str, words: &[&str]) -> Lines {
+fn run(home: &Home, server: &str, way: &Way, words: &[&str]) -> Lines {
     let limits = ["--max-steps", "8", "--timeout", "30s"];
-    home.hostler(["run", "--format", "jsonl", "--yolo", "--model", "openai/tiny"])
+    home.hostler(["run", "--format", "jsonl", "--yolo", "--model", way.model])
         .words(limits)
         .words(words.iter().copied())
-        .variable("OPENAI_BASE_URL", base_url)
+        .variable(way.variable, &format!("{server}{}", way.path))
         .variable("PATH", &programs(home).display().to_string())
         .finish()
         .lines()

@@ -26,6 +26,7 @@ pub struct Hostler<'a> {
     pub(super) most: Option<usize>,
     pub(super) output: Option<File>,
     pub(super) sleeps: bool,
+    pub(super) left: bool,
     pub(super) abandoned: bool,
     /// What marks the processes that come of it.
     pub(super) mark: String,
@@ -33,6 +34,15 @@ pub struct Hostler<'a> {
     shell: Option<String>,
     environment: Vec<(String, OsString)>,
     ignored: Vec<Signal>,
+}
+
+/// The environment variables that say where the provider of a protocol is, and the key for it.
+pub const fn variables(protocol: Protocol) -> (&'static str, &'static str) {
+    match protocol {
+        Protocol::Chat | Protocol::Responses => ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
+        Protocol::Messages => ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
+        Protocol::Gemini => ("GEMINI_BASE_URL", "GEMINI_API_KEY"),
+    }
 }
 
 /// The provider that a command line asks.
@@ -52,8 +62,10 @@ pub(super) enum Input {
     Empty,
     /// These bytes, and then the end.
     Bytes(Vec<u8>),
-    /// An open pipe that says nothing for as long as the program runs.
+    /// An open pipe that says nothing unless the test writes to it.
     Silent,
+    /// This file, whatever it is.
+    From(File),
 }
 
 impl<'a> Hostler<'a> {
@@ -69,6 +81,7 @@ impl<'a> Hostler<'a> {
             most: None,
             output: None,
             sleeps: false,
+            left: false,
             abandoned: false,
             directory: home.work(),
             shell: None,
@@ -97,11 +110,7 @@ impl<'a> Hostler<'a> {
 
     /// Asks that provider by that protocol. It must refuse nothing.
     pub fn provider_as(self, protocol: Protocol, provider: &'a StrictProvider) -> Self {
-        let (url, key) = match protocol {
-            Protocol::Chat | Protocol::Responses => ("OPENAI_BASE_URL", "OPENAI_API_KEY"),
-            Protocol::Messages => ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY"),
-            Protocol::Gemini => ("GEMINI_BASE_URL", "GEMINI_API_KEY"),
-        };
+        let (url, key) = variables(protocol);
         let asks = self.variable(url, &provider.base_url_of(protocol)).variable(key, "sk-test");
         Self { provider: Some(Provider(provider)), ..asks }
     }
@@ -137,6 +146,11 @@ impl<'a> Hostler<'a> {
     /// Finds standard input open and silent.
     pub fn silent_input(self) -> Self {
         Self { input: Input::Silent, ..self }
+    }
+
+    /// Finds this file on standard input.
+    pub fn input_from(self, file: File) -> Self {
+        Self { input: Input::From(file), ..self }
     }
 
     /// Begins with that signal ignored.
@@ -180,7 +194,14 @@ impl<'a> Hostler<'a> {
         let mut command = self.program();
         command.args(&self.words).current_dir(&self.directory).env_clear();
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        let input = if matches!(self.input, Input::Empty) { Stdio::null() } else { Stdio::piped() };
+        let input = match std::mem::replace(&mut self.input, Input::Empty) {
+            Input::Empty => Stdio::null(),
+            Input::From(file) => file.into(),
+            piped @ (Input::Bytes(_) | Input::Silent) => {
+                self.input = piped;
+                Stdio::piped()
+            }
+        };
         let output = self.output.take().map_or_else(Stdio::piped, Stdio::from);
         command.stdin(input).stdout(output).stderr(Stdio::piped()).process_group(0);
         signals::set(&mut command, std::mem::take(&mut self.ignored));

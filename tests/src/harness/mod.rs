@@ -22,7 +22,7 @@ mod running;
 mod schema;
 mod signals;
 
-pub use command::Hostler;
+pub use command::{Hostler, variables};
 pub use flights::replay as replay_flights;
 pub use home::{Home, model};
 pub use lines::Lines;

@@ -20,7 +20,12 @@ mod step;
 pub use call::Call;
 pub(super) use step::Step;
 
-use super::{gate::Gate, http::Cut, reject::Rejection, sse};
+use super::{
+    gate::Gate,
+    http::{Cut, Split},
+    reject::Rejection,
+    sse,
+};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -35,7 +40,7 @@ pub struct Answer {
     pub(super) hold_headers: Option<Gate>,
     pub(super) stall_headers: bool,
     pub(super) cut: Option<Cut>,
-    pub(super) piece: usize,
+    pub(super) split: Split,
     pub(super) pieces: Vec<Piece>,
     pub(super) at: Vec<(usize, Step)>,
     pub(super) finish: Option<String>,
@@ -73,6 +78,10 @@ pub(super) enum Trouble {
     RateLimited,
     /// The conversation exceeds the model's context.
     ContextExceeded,
+    /// The key is not the one that is known.
+    WrongKey,
+    /// The model is not known.
+    UnknownModel,
 }
 
 /// A part of an answer.
@@ -120,7 +129,7 @@ impl Default for Answer {
             hold_headers: None,
             stall_headers: false,
             cut: None,
-            piece: usize::MAX,
+            split: Split::Pieces(usize::MAX),
             pieces: Vec::new(),
             at: Vec::new(),
             finish: None,

@@ -3,7 +3,7 @@
 mod body;
 mod write;
 
-pub(super) use write::{Body, Cut, EndKind, Interrupted, head, respond};
+pub(super) use write::{Body, Cut, EndKind, Interrupted, Split, head, respond};
 
 use super::reject::Rejection;
 use std::{

@@ -77,7 +77,7 @@ impl Stage<'_> {
         let own = [("content-type", "text/event-stream; charset=utf-8"), ("cache-control", "no-cache")];
         head(self.stream, 200, &self.headers(&own, &answer.headers), ("transfer-encoding", "chunked"))?;
         self.sleep(answer.delay_first)?;
-        let mut body = Body::new(self.stream, answer.cut, answer.piece);
+        let mut body = Body::new(self.stream, answer.cut, answer.split);
         let mut gap = Duration::ZERO;
         for step in answer.steps(request) {
             if matches!(step, Step::Send(_)) {
@@ -142,6 +142,8 @@ fn failure(trouble: &Trouble, request: &Recorded) -> (u16, String) {
         Trouble::Other(why) => why.clone(),
         Trouble::RateLimited => dialect.rate_limited(),
         Trouble::ContextExceeded => dialect.context_exceeded(),
+        Trouble::WrongKey => dialect.wrong_key(),
+        Trouble::UnknownModel => dialect.unknown_model(&request.model),
     };
     (why.status, dialect.error_body(&why).to_string())
 }

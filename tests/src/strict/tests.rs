@@ -2,14 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod chat;
 mod client;
 mod faults;
 mod gemini;
 mod heads;
 mod lives;
-mod rejects;
+mod messages;
+mod responses;
 mod scripts;
-mod streams;
 mod thoughts;
 mod wires;
 
@@ -19,7 +20,7 @@ use std::time::Duration;
 /// Far longer than anything here takes; reaching it is a failure.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A request that every check passes and that uses most of what there is.
+/// A request of chat completions that every check passes and that uses most of what there is.
 fn valid() -> Value {
     json!({
         "model": "strict-1",
@@ -40,7 +41,7 @@ fn valid() -> Value {
     })
 }
 
-/// The least that is accepted.
+/// The least that chat completions accept.
 fn least(text: &str) -> Value {
     json!({"model": "strict-1", "stream": true, "messages": [{"role": "user", "content": text}]})
 }

@@ -1,18 +1,19 @@
-//! `kill -9` at random moments: nothing that was acknowledged is lost, nothing runs twice, and the session goes on.
+//! `kill -9` at random moments, in every protocol: nothing that was acknowledged is lost, nothing runs twice, and the
+//! session goes on.
 
 use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use hostler_tests::harness::{Finished, Home, Running};
-use hostler_tests::strict::{Answer, Recorded, Script, StrictProvider};
+use hostler_tests::strict::{Answer, Protocol, Recorded, Script, StrictProvider};
 use serde_json::{Value, json};
 
 use crate::agents::is_sub_agent;
 use crate::{PATIENCE, home};
 
-/// How many sessions there are, and how often a run of each is killed.
-const SESSIONS: u64 = 10;
+/// How many sessions there are in each protocol, and how often a run of each is killed.
+const SESSIONS: u64 = 40;
 const KILLS: u64 = 5;
 
 /// How many sessions are worked on at the same time.
@@ -79,14 +80,12 @@ fn worker() -> Script {
         if is_sub_agent(request) {
             return looks(request);
         }
-        let messages = request.messages();
-        let asked = messages.iter().rposition(|message| message["role"] == "user").unwrap();
-        let steps = messages[asked..].iter().filter(|message| message["role"] == "assistant").count();
+        let steps = request.steps_since_user();
         if steps == STEPS || request.last_user_text().starts_with("Go on") {
             return Answer::new().deltas(["All ", "done."]).gap(Duration::from_millis(1));
         }
         let answer =
-            Answer::new().reasoning("Hm.").text("Working ").text("on it.").gap(Duration::from_millis(1));
+            Answer::new().sealed("Hm.").text("Working ").text("on it.").gap(Duration::from_millis(1));
         let call = |answer: Answer, pause: &str| {
             calls += 1;
             let command = format!("echo token{calls} >> tokens; {pause}");
@@ -99,21 +98,24 @@ fn worker() -> Script {
 
 /// One session, whose runs are killed again and again.
 struct Life {
+    protocol: Protocol,
     home: Home,
     provider: StrictProvider,
     /// The tokens of the calls that are known to have ended well.
     ended: BTreeSet<String>,
     /// The prompts that were acknowledged.
     acknowledged: Vec<String>,
+    /// The runs that were killed and are in the log.
+    killed: Vec<String>,
     /// How many runs were killed between their acceptance and their end.
     interrupted: u64,
 }
 
 impl Life {
-    fn new() -> Self {
+    fn new(protocol: Protocol) -> Self {
         let (ended, acknowledged) = (BTreeSet::new(), Vec::new());
         let provider = StrictProvider::start(worker());
-        Self { home: home(), provider, ended, acknowledged, interrupted: 0 }
+        Self { protocol, home: home(), provider, ended, acknowledged, killed: Vec::new(), interrupted: 0 }
     }
 
     /// Lives a whole life, and says how many of its runs were interrupted.
@@ -123,14 +125,15 @@ impl Life {
             println!("kill {kill} at {moment:?}");
             let prompt = format!("Work number {kill}");
             let before = self.provider.requests().len();
-            let run = self.home.run(&self.provider, ["--yolo", "--continue", &prompt]).start();
+            let run =
+                self.home.run_as(self.protocol, &self.provider, ["--yolo", "--continue", &prompt]).start();
             moment.wait(&run, &self.provider, before);
             let killed = run.kill();
             self.remember(&killed);
             self.look(&killed, &prompt);
             self.go_on(kill);
-            self.settled(&killed);
         }
+        self.settled();
         self.tell_the_tale();
         self.interrupted
     }
@@ -148,7 +151,6 @@ impl Life {
     /// The log opens, and tells how the run stands.
     fn look(&mut self, killed: &Finished, prompt: &str) {
         let lines = killed.lines();
-        self.home.hostler(["sessions", "list"]).finish().expect_code(0);
         let Some(shown) = self.show(&lines) else {
             return assert!(
                 lines.first("prompt.started").is_none(),
@@ -156,6 +158,7 @@ impl Life {
             );
         };
         assert_eq!(shown["text"], prompt);
+        self.killed.push(shown["run"].as_str().unwrap().to_owned());
         if lines.first("prompt.started").is_some() {
             self.acknowledged.push(prompt.to_owned());
         }
@@ -176,15 +179,21 @@ impl Life {
     /// The next run is accepted by the provider and finishes.
     fn go_on(&self, kill: u64) {
         let prompt = format!("Go on after kill {kill}");
-        let run = self.home.run(&self.provider, ["--yolo", "--continue", &prompt]).finish().expect_code(0);
+        let run = self.home.run_as(self.protocol, &self.provider, ["--yolo", "--continue", &prompt]);
+        let run = run.finish().expect_code(0);
         assert_eq!(run.last()["answer"], "All done.");
     }
 
-    /// By then the killed run has an end.
-    fn settled(&self, killed: &Finished) {
-        if let Some(shown) = self.show(&killed.lines()) {
-            let reason = &shown["finished"]["reason"];
-            assert!(reason == "interrupted" || reason == "completed", "{shown}");
+    /// By then the killed runs have an end.
+    fn settled(&self) {
+        let words = ["runs", "list", "--limit", "1000", "--json"];
+        let listed = self.home.hostler(words).finish().expect_code(0).out;
+        let runs: Vec<Value> = listed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for killed in &self.killed {
+            let run = runs.iter().find(|run| run["run"] == *killed);
+            let reason = run.map(|run| run["finished"]["reason"].clone());
+            let reason = reason.as_ref().and_then(Value::as_str);
+            assert!(matches!(reason, Some("interrupted" | "completed")), "{killed} in {listed}");
         }
     }
 
@@ -218,13 +227,13 @@ fn seed() -> u64 {
     })
 }
 
-#[test]
-fn nothing_is_lost_and_nothing_runs_twice() {
+/// Kills runs in that protocol, and looks after each whether all is well.
+fn survives(protocol: Protocol) {
     let seed = seed();
     let lives: Vec<u64> = (0..SESSIONS).collect();
     let mut interrupted = 0;
     for lives in lives.chunks(AT_ONCE) {
-        let live = |life: u64| Life::new().live(&mut Random(seed.wrapping_add(life << 32)));
+        let live = |life: u64| Life::new(protocol).live(&mut Random(seed.wrapping_add(life << 32)));
         let ended: Vec<_> = thread::scope(|scope| {
             let threads: Vec<_> = lives.iter().map(|life| scope.spawn(move || live(*life))).collect();
             threads.into_iter().map(thread::ScopedJoinHandle::join).collect()
@@ -235,4 +244,14 @@ fn nothing_is_lost_and_nothing_runs_twice() {
     }
     println!("{interrupted} runs were interrupted");
     assert!(interrupted >= SESSIONS, "hardly any run was killed in the middle, so that little was tested");
+}
+
+#[test]
+fn nothing_is_lost_and_nothing_runs_twice_in_chat_completions() {
+    survives(Protocol::Chat);
+}
+
+#[test]
+fn nothing_is_lost_and_nothing_runs_twice_in_messages() {
+    survives(Protocol::Messages);
 }

@@ -1,5 +1,6 @@
 //! What is known of models: what their runs cost, and that something is said when nothing is known.
 
+use hostler_tests::harness::Hostler;
 use hostler_tests::strict::{Answer, Script, StrictProvider};
 use serde_json::json;
 
@@ -13,6 +14,25 @@ fn a_run_of_a_known_model_has_its_price() {
     // 1,000 tokens at 1.25 and 100 at 10 dollars a million.
     assert_eq!(run.last()["cost_usd"], json!(0.00225));
     assert!(run.lines().of("warning").is_empty());
+}
+
+#[test]
+fn models_behind_openrouter_are_listed_with_its_key_and_have_their_prices() {
+    let (home, provider) = (home(), StrictProvider::start([Answer::say("Hello.").usage(1_000, 100)]));
+    let listed = |run: Hostler<'_>| run.finish().expect_code(0).out;
+    let name = "openrouter/anthropic/claude-haiku-4.5";
+    assert!(listed(home.hostler(["models", name])).starts_with("Nothing is known of a model like"));
+    let with_key = home.hostler(["models", name]).variable("OPENROUTER_API_KEY", "sk-test");
+    assert_eq!(
+        listed(with_key),
+        format!("{name}  context 200000  output 64000  $1/$5  tools  vision  reasoning\n")
+    );
+
+    let run = home.hostler(["run", "--model", name, "--format", "jsonl", "Hi"]).provider(&provider);
+    let run = run.variable("OPENROUTER_BASE_URL", &provider.base_url()).finish().expect_code(0);
+    assert_eq!(run.last()["cost_usd"], json!(0.0015));
+    assert!(run.lines().of("warning").is_empty());
+    assert_eq!(provider.completions()[0].body["model"], "anthropic/claude-haiku-4.5");
 }
 
 #[test]

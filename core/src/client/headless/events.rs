@@ -16,7 +16,7 @@ impl Headless {
     pub(super) fn event(&mut self, now: Timestamp, event: Event, out: &mut Effects<Effect>) {
         match event {
             Event::Record { id, entry } => {
-                if self.session.as_ref() == Some(&entry.session) {
+                if self.session.as_ref() == Some(&entry.session) && !self.knows(&id) {
                     self.record(&id, entry, out);
                 }
             }
@@ -40,6 +40,11 @@ impl Headless {
                 self.finish(now, terminal, out);
             }
         }
+    }
+
+    /// Whether that is at or before what was said last: after a connection that was lost it may come again.
+    fn knows(&self, id: &EventId) -> bool {
+        self.cursor.as_ref().is_some_and(|cursor| cursor.log == id.log && id.seq <= cursor.seq)
     }
 
     fn record(&mut self, id: &EventId, entry: Entry, out: &mut Effects<Effect>) {

@@ -119,10 +119,14 @@ pub enum Input {
     Ready(Box<Gathered>),
     /// Something that the run needs cannot be had, which makes no sense of what was asked for; one sentence says what.
     Mistake(String),
-    /// The request that was made last is answered.
-    Reply(Box<Reply>),
+    /// The workspace is open.
+    Opened,
     /// The workspace could not be opened, and why.
     Unavailable(Refusal),
+    /// The server that has the run was lost and does not come back, and why, in one sentence.
+    ServerLost(String),
+    /// The request that was made last is answered.
+    Reply(Box<Reply>),
     /// Something happened in the workspace.
     Event(Box<Event>),
     /// The answer is in its file, or why it is not, in one sentence.
@@ -141,6 +145,8 @@ pub enum Input {
 /// What a run asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Effect {
+    /// Open the workspace, which may take time. Nothing is asked before.
+    Open,
     /// Ask at the door.
     Request(Box<Request>),
     /// Put the answer into its file, which then has all of it or is as it was.
@@ -198,6 +204,8 @@ pub struct Headless {
 enum Phase {
     /// Its prompt is being put together.
     Reading,
+    /// Its workspace is being opened.
+    Opening,
     /// Its session is being looked up.
     Finding,
     /// Its session is being made from another one.
@@ -224,10 +232,12 @@ impl Machine for Headless {
             Input::Begin => self.begin(now, out),
             Input::Ready(gathered) => self.ready(now, *gathered, out),
             Input::Mistake(message) => self.mistake(now, &message, out),
-            Input::Reply(reply) => self.reply(now, *reply, out),
+            Input::Opened => self.opened(out),
             Input::Unavailable(refusal) => self.refused(now, &refusal, out),
+            Input::Reply(reply) => self.reply(now, *reply, out),
             // The run has ended; what happens to others meanwhile does not matter.
-            Input::Event(_) if self.phase == Phase::Keeping => {}
+            Input::Event(_) | Input::ServerLost(_) if self.phase == Phase::Keeping => {}
+            Input::ServerLost(why) => self.server_lost(now, &why, out),
             Input::Event(event) => self.event(now, *event, out),
             Input::Kept(kept) => self.kept(kept, out),
             Input::Signal(signal) => self.signal(now, signal, out),
@@ -237,7 +247,7 @@ impl Machine for Headless {
             }
             Input::OutputFailed(why) => {
                 self.lost(&why, out);
-                self.end(now, Reason::OutputClosed, out);
+                self.end(now, Reason::Storage, out);
             }
             Input::Tick => self.tick(now, out),
         }
@@ -280,6 +290,11 @@ impl Headless {
     /// Whether it has asked the process to end.
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over
+    }
+
+    /// Whether what it prints can still reach somebody, as far as is known.
+    pub fn has_reader(&self) -> bool {
+        !self.closed
     }
 
     /// By when the process must have ended, once something asks it to.
@@ -329,6 +344,15 @@ impl Headless {
         prompt.attachments = attachments;
         prompt.terms.rules.extend(rules);
         prompt.terms.system = system.or(prompt.terms.system.take());
+        self.phase = Phase::Opening;
+        out.push(Effect::Open);
+    }
+
+    /// The session is looked up, or the prompt submitted to a new one.
+    fn opened(&mut self, out: &mut Effects<Effect>) {
+        if self.phase != Phase::Opening {
+            return;
+        }
         self.phase = Phase::Finding;
         let query = match &self.options.session {
             Which::New(id) => return self.submit(SessionChoice::New { id: id.clone() }, out),
@@ -412,7 +436,8 @@ impl Headless {
     /// The run never was: it ends here, because no record will end it.
     fn refused(&mut self, now: Timestamp, refusal: &Refusal, out: &mut Effects<Effect>) {
         let (status, reason) = match (refusal.kind, self.ending) {
-            (RefusalKind::Cancelled, Some((reason, _))) => (cancelled_status(reason), reason),
+            // Nothing was done, as whoever asked for its end wanted.
+            (RefusalKind::Cancelled, Some(_)) => return self.give_up(now, out),
             (RefusalKind::Cancelled | RefusalKind::Closing, None) => (RunStatus::Cancelled, Reason::Client),
             (RefusalKind::Storage, _) => (RunStatus::Error, Reason::Storage),
             (RefusalKind::Closing, Some(_)) => (RunStatus::Cancelled, Reason::Shutdown),
@@ -422,6 +447,30 @@ impl Headless {
             ) => (RunStatus::Error, Reason::Usage),
         };
         self.finish(now, self.unrecorded(now, status, reason, &refusal.message), out);
+    }
+
+    /// Nobody can say what becomes of the run, unless it never was. Whoever wanted its end has it as far as that goes.
+    fn server_lost(&mut self, now: Timestamp, why: &str, out: &mut Effects<Effect>) {
+        if self.ending.is_some() {
+            return self.give_up(now, out);
+        }
+        let message = match self.phase {
+            Phase::Submitted | Phase::Accepted => {
+                format!(
+                    "{why} How the run ended can be seen with `hostler runs show {}`.",
+                    self.run().as_str()
+                )
+            }
+            Phase::Reading
+            | Phase::Opening
+            | Phase::Finding
+            | Phase::Forking
+            | Phase::Keeping
+            | Phase::Over => {
+                format!("{why} Nothing was begun; try again.")
+            }
+        };
+        self.finish(now, self.unrecorded(now, RunStatus::Error, Reason::ServerLost, &message), out);
     }
 
     fn unrecorded(&self, now: Timestamp, status: RunStatus, reason: Reason, message: &str) -> RunFinished {
@@ -477,6 +526,7 @@ impl Headless {
         let Some((reason, _)) = self.ending else { return };
         let message = match reason {
             Reason::Timeout => "The run took as long as it may; allow more with --timeout.",
+            Reason::Storage => "Standard output cannot be written, so the run was cancelled.",
             _ => "The run was cancelled.",
         };
         let terminal = self.unrecorded(now, cancelled_status(reason), reason, message);
@@ -494,5 +544,9 @@ impl Headless {
 
 /// The status of a run that was stopped for that reason.
 fn cancelled_status(reason: Reason) -> RunStatus {
-    if reason == Reason::Timeout { RunStatus::Limit } else { RunStatus::Cancelled }
+    match reason {
+        Reason::Timeout => RunStatus::Limit,
+        Reason::Storage => RunStatus::Error,
+        _ => RunStatus::Cancelled,
+    }
 }

@@ -36,8 +36,10 @@ impl Headless {
             | Input::Begin
             | Input::Ready(_)
             | Input::Mistake(_)
+            | Input::Opened
             | Input::Reply(_)
             | Input::Unavailable(_)
+            | Input::ServerLost(_)
             | Input::Event(_)
             | Input::Kept(_)
             | Input::Tick => {}

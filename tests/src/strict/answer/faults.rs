@@ -3,7 +3,7 @@
 use super::{Answer, Piece, Reply, Step, Trouble};
 use crate::strict::{
     gate::Gate,
-    http::{Cut, EndKind},
+    http::{Cut, EndKind, Split},
     reject::Rejection,
     sse,
 };
@@ -30,6 +30,16 @@ impl Answer {
     /// Status 400 with the error that says the conversation exceeds the model's context.
     pub fn context_exceeded() -> Self {
         Self::trouble(Trouble::ContextExceeded)
+    }
+
+    /// The refusal of a key that is not known.
+    pub fn wrong_key() -> Self {
+        Self::trouble(Trouble::WrongKey)
+    }
+
+    /// The refusal of the model that the request names.
+    pub fn unknown_model() -> Self {
+        Self::trouble(Trouble::UnknownModel)
     }
 
     /// Closes the connection without a byte.
@@ -118,9 +128,15 @@ impl Answer {
         self.chunks_of(1)
     }
 
-    /// Sends the body in chunks of at most `size` bytes, regardless of where events end.
+    /// Sends the body in chunks of at most `size` bytes and of one event.
     pub fn chunks_of(self, size: usize) -> Self {
-        Self { piece: size, ..self }
+        Self { split: Split::Pieces(size), ..self }
+    }
+
+    /// Sends the body in chunks of random sizes, regardless of where events begin and end; the same seed makes the same
+    /// sizes.
+    pub fn chunks_at_random(self, seed: u64) -> Self {
+        Self { split: Split::Random(seed), ..self }
     }
 
     /// Adds a comment, such as the keep-alive lines that proxies send; it counts as an event.

@@ -1,7 +1,7 @@
 //! Steps: what playing an answer comes to, whatever the protocol.
 
 use super::Answer;
-use crate::strict::{gate::Gate, record::Recorded, sse};
+use crate::strict::{gate::Gate, http::Split, record::Recorded, sse};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -37,8 +37,23 @@ impl Answer {
         if self.crlf {
             steps.iter_mut().for_each(use_crlf);
         }
-        steps
+        match self.split {
+            Split::Pieces(_) => steps,
+            Split::Random(_) => joined(steps),
+        }
     }
+}
+
+/// Makes one of events that nothing stands between, so that chunks can hold the end of one and the beginning of another.
+fn joined(steps: Vec<Step>) -> Vec<Step> {
+    let mut all: Vec<Step> = Vec::new();
+    for step in steps {
+        match (all.last_mut(), step) {
+            (Some(Step::Send(before)), Step::Send(text)) => before.push_str(&text),
+            (_, step) => all.push(step),
+        }
+    }
+    all
 }
 
 /// Puts each of `extra` before the event it names, or at the end when there is no such event.

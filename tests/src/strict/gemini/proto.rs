@@ -33,7 +33,9 @@ impl<'a> Message<'a> {
                 return Err(unknown(name, path));
             }
         }
-        let twice = |name: &&&str| snake(name) != **name && map.contains_key(**name) && map.contains_key(&snake(name));
+        let twice = |name: &&&str| {
+            snake(name) != **name && map.contains_key(**name) && map.contains_key(&snake(name))
+        };
         if let Some(name) = known.iter().find(twice) {
             let message = format!("Invalid value at '{path}' (oneof), field '{name}' is already set.");
             return Err(Rejection::bad(path, message));

@@ -25,6 +25,32 @@ pub(in crate::strict) struct Cut {
     pub(in crate::strict) end: EndKind,
 }
 
+/// Into which chunks a streamed body is cut up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::strict) enum Split {
+    /// Each holds at most so many bytes, and no more than one event.
+    Pieces(usize),
+    /// Sizes at random from this state, whatever they hold.
+    Random(u64),
+}
+
+/// The largest chunk of a body that is cut up at random.
+const LARGEST: u64 = 64;
+
+impl Split {
+    /// The size of the next chunk.
+    fn next(&mut self) -> usize {
+        match self {
+            Self::Pieces(size) => (*size).max(1),
+            Self::Random(state) => {
+                // The constants of a linear congruential generator of 64 bits; its high bits are the good ones.
+                *state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+                usize::try_from((*state >> 33) % LARGEST).map_or(1, |size| size + 1)
+            }
+        }
+    }
+}
+
 /// How many bytes a chunk that is never completed announces beyond those it holds.
 const MISSING: usize = 64;
 
@@ -48,13 +74,13 @@ pub(in crate::strict) struct Body<'a> {
     stream: &'a TcpStream,
     sent: usize,
     cut: Option<Cut>,
-    piece: usize,
+    split: Split,
 }
 
 impl<'a> Body<'a> {
-    /// A body that is cut at `cut` and whose chunks hold at most `piece` bytes.
-    pub(in crate::strict) fn new(stream: &'a TcpStream, cut: Option<Cut>, piece: usize) -> Self {
-        Self { stream, sent: 0, cut, piece: piece.max(1) }
+    /// A body that is cut at `cut` and comes in chunks as `split` says.
+    pub(in crate::strict) fn new(stream: &'a TcpStream, cut: Option<Cut>, split: Split) -> Self {
+        Self { stream, sent: 0, cut, split }
     }
 
     /// Sends `bytes`, up to the cut.
@@ -76,8 +102,11 @@ impl<'a> Body<'a> {
     }
 
     fn send_pieces(&mut self, bytes: &[u8]) -> Result<(), Interrupted> {
-        for piece in bytes.chunks(self.piece) {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at(self.split.next().min(rest.len()));
             self.send_chunk(piece, piece.len())?;
+            rest = after;
         }
         Ok(())
     }

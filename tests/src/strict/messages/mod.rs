@@ -57,13 +57,14 @@ impl Dialect for Messages {
             return Err(Rejection::new(400, "Input should be a valid dictionary"));
         };
         let mut marks = Marks::default();
-        params::each(body, rules, &mut marks)?;
-        params::system(body, &mut marks)?;
-        order::each(body, &mut marks)?;
+        params::each(body, rules)?;
         tools::tools(body, &mut marks)?;
         tools::choice(body)?;
-        params::thinking(body)?;
+        params::system(body, &mut marks)?;
+        order::each(body, &mut marks)?;
+        marks.take(body.get("cache_control"), "")?;
         marks.few()?;
+        params::thinking(body)?;
         order::order(body["messages"].as_array().map_or(&[], Vec::as_slice))
     }
 

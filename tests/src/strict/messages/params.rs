@@ -41,13 +41,13 @@ const FIELDS: &[&str] = &[
 ];
 
 /// Checks that the fields are known, that those which must be there are, and each by itself.
-pub(super) fn each(body: &Body, rules: &Rules, marks: &mut Marks) -> Check {
+pub(super) fn each(body: &Body, rules: &Rules) -> Check {
     short(field(body, "", "model")?, "model", 256)?;
     field(body, "", "messages")?;
     integer(field(body, "", "max_tokens")?, "max_tokens", 1)?;
     known_fields(body, "", FIELDS, &rules.extra)?;
     streamed(body)?;
-    body.iter().try_for_each(|(name, value)| one(name, value, marks))
+    body.iter().try_for_each(|(name, value)| one(name, value))
 }
 
 /// Only streams are answered here.
@@ -58,9 +58,8 @@ fn streamed(body: &Body) -> Check {
     }
 }
 
-fn one(name: &str, value: &Value, marks: &mut Marks) -> Check {
+fn one(name: &str, value: &Value) -> Check {
     match name {
-        "cache_control" => marks.take(Some(value), ""),
         "container" | "inference_geo" => string(value, name).map(drop),
         "metadata" => metadata(value),
         "output_config" => output(value),

@@ -1,6 +1,6 @@
 //! A client of raw sockets, which sees every byte and how the connection ended.
 
-use crate::strict::StrictProvider;
+use crate::strict::{Protocol, StrictProvider};
 use serde_json::Value;
 use std::{
     io::{self, Read, Write},
@@ -179,6 +179,27 @@ pub(super) fn exchange(provider: &StrictProvider, bytes: &[u8]) -> Result<Respon
 /// Posts a completion request on a connection of its own and reads the response.
 pub(super) fn post(provider: &StrictProvider, body: &Value) -> Result<Response, End> {
     exchange(provider, &completion(&body.to_string(), KEY, JSON))
+}
+
+/// A request for an answer in that protocol, with the head that it wants. The model is `strict-1` where it is in the
+/// path.
+pub(super) fn request(protocol: Protocol, body: &str) -> Vec<u8> {
+    let (path, own) = match protocol {
+        Protocol::Chat => ("/v1/chat/completions", KEY),
+        Protocol::Messages => ("/v1/messages", "x-api-key: sk-test\r\nanthropic-version: 2023-06-01\r\n"),
+        Protocol::Responses => ("/v1/responses", KEY),
+        Protocol::Gemini => {
+            ("/v1beta/models/strict-1:streamGenerateContent?alt=sse", "x-goog-api-key: sk-test\r\n")
+        }
+    };
+    let length = body.len();
+    format!("POST {path} HTTP/1.1\r\nhost: x\r\n{own}{JSON}content-length: {length}\r\n\r\n{body}")
+        .into_bytes()
+}
+
+/// Asks for an answer in that protocol on a connection of its own and reads the response.
+pub(super) fn ask(provider: &StrictProvider, protocol: Protocol, body: &Value) -> Result<Response, End> {
+    exchange(provider, &request(protocol, &body.to_string()))
 }
 
 fn head(bytes: &[u8]) -> Option<(usize, Response)> {

@@ -32,6 +32,8 @@ fn answers_with_a_status() {
     assert_eq!(gateway.text(), "<html>Bad Gateway</html>");
     assert_eq!(play(Answer::error(500, "Oops.")).unwrap().error(), "Oops.");
     assert_eq!(play(Answer::context_exceeded()).unwrap().json()["error"]["code"], "context_length_exceeded");
+    assert_eq!(play(Answer::wrong_key()).unwrap().status, 401);
+    assert_eq!(play(Answer::unknown_model()).unwrap().json()["error"]["code"], "model_not_found");
 }
 
 /// Cuts the same answer at every kind of place; `cut` says how.
@@ -68,6 +70,10 @@ fn dribbles() {
     let cups = play(Answer::say("hello").chunks_of(7)).unwrap();
     assert_eq!(cups.body, whole.body);
     assert!(cups.chunks.iter().all(|size| *size <= 7));
+    let random = play(Answer::say("hello").chunks_at_random(5)).unwrap();
+    assert_eq!(random.body, whole.body);
+    assert_eq!(random.chunks, play(Answer::say("hello").chunks_at_random(5)).unwrap().chunks);
+    assert_ne!(random.chunks, play(Answer::say("hello").chunks_at_random(6)).unwrap().chunks);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The shapes of streamed answers.
+//! The shapes of streamed completions.
 
 use super::{
     client::{End, Response, post},
