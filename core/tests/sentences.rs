@@ -7,7 +7,9 @@ use hostler_core::tools::BadRule;
 #[test]
 fn a_flight_record_that_cannot_be_used_is_said_so() {
     let flight = |error: &FlightError| match error {
-        FlightError::Header(_) => "this is no flight record (it is empty); name a file of a directory flight/",
+        FlightError::Header(_) => {
+            "this is no flight record (it is empty); name a file of a directory flight/"
+        }
         FlightError::Format(_) => {
             "the flight record has format 7, and this program reads format 6; take the version of hostler that wrote it"
         }
@@ -22,7 +24,10 @@ fn a_flight_record_that_cannot_be_used_is_said_so() {
         FlightError::NoBatch { number: 9, first: 1, last: 3 },
         FlightError::Line { line: 4, problem: "it is cut short".to_owned() },
     ] {
-        assert_eq!(error.to_string(), flight(&error).replace("format 6", &format!("format {}", hostler_core::flight::FORMAT)));
+        assert_eq!(
+            error.to_string(),
+            flight(&error).replace("format 6", &format!("format {}", hostler_core::flight::FORMAT))
+        );
         assert_eq!(RedactError::Flight(error.clone()).to_string(), error.to_string());
     }
     let redact = |error: &RedactError| match error {

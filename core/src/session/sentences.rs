@@ -3,9 +3,9 @@
 
 use alloc::string::{String, ToString};
 
+use super::Settings;
 use super::retry::{Verdict, decide};
 use super::settle::terminal;
-use super::Settings;
 use crate::content::ErrorInfo;
 use crate::model::{CallError, CallErrorKind};
 use crate::record::{Reason, TurnOutcome};

@@ -57,7 +57,8 @@ impl Trusted {
     pub fn set(&self, directory: &Path, trust: bool) -> io::Result<bool> {
         let name = directory.to_str().ok_or_else(|| io::Error::other("its name is not UTF-8"))?;
         files::make_private(&self.state)?;
-        let lock = File::options().create(true).append(true).mode(0o600).open(self.state.join("trusted.lock"))?;
+        let lock =
+            File::options().create(true).append(true).mode(0o600).open(self.state.join("trusted.lock"))?;
         flock(&lock, FlockOperation::LockExclusive)?;
         let mut trusted = self.list()?;
         let changes = trusted.iter().any(|held| held == name) != trust;

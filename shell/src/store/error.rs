@@ -156,7 +156,9 @@ mod tests {
     /// The sentence of each: one that is added does not compile until it stands here.
     fn expected(error: &StoreError) -> &'static str {
         match error {
-            StoreError::Busy { .. } => "other processes have been writing to /s/log for more than 2 s; try again",
+            StoreError::Busy { .. } => {
+                "other processes have been writing to /s/log for more than 2 s; try again"
+            }
             StoreError::Newer { .. } => {
                 "/s/log has layout version 9, and this hostler knows versions up to 2; use a newer hostler"
             }

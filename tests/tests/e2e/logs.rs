@@ -76,10 +76,13 @@ fn a_run_tells_what_it_did_and_nothing_of_what_was_said() {
 
 #[test]
 fn what_is_kept_is_its_owners_alone_whatever_the_umask() {
-    let (home, provider) = (home(), StrictProvider::start([
-        Answer::calling("c1", "bash", json!({"command": "seq 1 200000"})),
-        Answer::say("Done."),
-    ]));
+    let (home, provider) = (
+        home(),
+        StrictProvider::start([
+            Answer::calling("c1", "bash", json!({"command": "seq 1 200000"})),
+            Answer::say("Done."),
+        ]),
+    );
     let open = r#"umask 000; exec "$0" "$@""#;
     home.run(&provider, ["--yolo", "Go."]).through_shell(open).finish().expect_code(0);
     home.hostler(["trust", "."]).through_shell(open).finish().expect_code(0);

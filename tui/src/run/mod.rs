@@ -245,8 +245,13 @@ fn note(input: &Input) {
         Input::Unavailable(refusal) => tracing::info!(kind = ?refusal.kind, "the workspace is not to be had"),
         Input::ServerLost(_) => tracing::info!("the server is lost"),
         Input::Mistake(_) => tracing::info!("what was asked for makes no sense"),
-        Input::Begin | Input::Opened | Input::Ready(_) | Input::Reply(_) | Input::Event(_) | Input::Kept(_) | Input::Tick => {
-        }
+        Input::Begin
+        | Input::Opened
+        | Input::Ready(_)
+        | Input::Reply(_)
+        | Input::Event(_)
+        | Input::Kept(_)
+        | Input::Tick => {}
     }
 }
 

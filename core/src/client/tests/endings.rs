@@ -268,5 +268,9 @@ fn output_that_cannot_be_written_is_a_failure_that_is_said() {
     let mut stand = Stand::begun(options(Format::Text));
     stand.finish(RunStatus::Ok, Reason::Completed);
     stand.feed(Input::OutputFailed("No space left on device".into()));
-    assert!(stand.exit == Some(1) && stand.err.ends_with("see whether there is room where it leads.\n"), "{}", stand.err);
+    assert!(
+        stand.exit == Some(1) && stand.err.ends_with("see whether there is room where it leads.\n"),
+        "{}",
+        stand.err
+    );
 }

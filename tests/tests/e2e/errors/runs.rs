@@ -23,9 +23,14 @@ fn a_beginning_that_several_have_is_said_so() {
     ids.sort();
     let twice = ids.windows(2).find(|two| two[0][..1] == two[1][..1]).unwrap();
     let prefix = &twice[0][..1];
-    for words in [&["sessions", "show", prefix][..], &["run", "--model", "rehearsal", "--session", prefix, "Hi"]] {
+    for words in
+        [&["sessions", "show", prefix][..], &["run", "--model", "rehearsal", "--session", prefix, "Hi"]]
+    {
         let said = home.hostler(words.to_vec()).finish().expect_code(2).err;
-        assert!(said.starts_with(&format!("hostler: more than one session begins with {prefix:?}: {prefix}")), "{said}");
+        assert!(
+            said.starts_with(&format!("hostler: more than one session begins with {prefix:?}: {prefix}")),
+            "{said}"
+        );
         assert!(said.ends_with("; give more of its id\n") && said.lines().count() == 1, "{said}");
     }
 }
