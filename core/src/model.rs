@@ -134,6 +134,9 @@ pub enum ModelEvent {
     },
     /// What the answer has used so far; the last one counts.
     Usage(Usage),
+    /// The model is done, and nothing of its answer is missing. What goes with that may still come, such as usage; some
+    /// servers never say that it has.
+    Ending(FinishReason),
     /// The answer is complete.
     Finished(FinishReason),
     /// The attempt failed.

@@ -79,7 +79,7 @@ impl Place {
         let tools = tools::Workspace::open(&self.root).unwrap_or_else(|_| tools::Workspace::gone(&self.root));
         let tools = if keeps { tools.with_outputs(&self.dir) } else { tools };
         let settings = Settings::default();
-        let models = Models::new(config, self.places().user, settings.connect);
+        let models = Models::new(config, self.places().user, settings.connect, clock);
         driver::open(Setup { dir, store, tools, models, settings, clock }).map_err(|error| {
             format!("The program cannot start ({error}); see whether there is room for another process.")
         })

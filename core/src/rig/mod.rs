@@ -236,6 +236,11 @@ impl Rig {
         (id, Input::Request { id, command, taken: None, source })
     }
 
+    /// The machine itself.
+    pub(crate) fn workspace(&self) -> &Workspace {
+        &self.machine
+    }
+
     /// What a session's log amounts to, folded as it went.
     pub(crate) fn durable(&self, session: &SessionId) -> &Durable {
         self.laws.durable(session).expect("the session has a log")

@@ -9,7 +9,7 @@ use super::asks::Question;
 use super::stream::Assembly;
 use super::title::Titling;
 use crate::ids::{AttemptId, CallId};
-use crate::model::{Preparation, PrepareError};
+use crate::model::{FinishReason, Preparation, PrepareError};
 use crate::time::Timestamp;
 use crate::tools::CallInput;
 
@@ -59,6 +59,8 @@ pub(super) enum CallState {
     Waiting { until: Timestamp },
     /// The answer is coming.
     Streaming { until: Timestamp },
+    /// The model is done, for that reason. After that time nothing more is waited for.
+    Ending { until: Timestamp, reason: FinishReason },
     /// It failed; the next attempt is made then.
     Pausing { until: Timestamp },
 }

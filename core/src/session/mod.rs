@@ -54,6 +54,7 @@ pub use fork::Seed;
 pub use live::Live;
 pub use repetition::Trail;
 pub(crate) use repetition::footprint;
+pub(crate) use retry::telling;
 pub use settings::Settings;
 
 /// The state of one session, and its decisions.

@@ -48,11 +48,13 @@ fn is_passing(error: &CallError) -> bool {
 
 /// Whether the provider says that the conversation is too long for the model.
 pub(super) fn is_too_long(error: &CallError) -> bool {
-    let by_code =
-        code(error).is_some_and(|code| code.contains("context_length") || code.contains("context_window"));
+    let by_code = code(error).is_some_and(|code| TOO_LONG_CODES.iter().any(|part| code.contains(part)));
     let by_words = status(error) == Some(400) && says(error, &TOO_LONG);
     by_code || by_words || status(error) == Some(413)
 }
+
+/// Parts of the codes that providers have for a conversation that is too long.
+const TOO_LONG_CODES: [&str; 2] = ["context_length", "context_window"];
 
 /// What providers call it when a conversation is too long, if they have no code for it.
 const TOO_LONG: [&str; 9] = [
@@ -69,17 +71,38 @@ const TOO_LONG: [&str; 9] = [
 
 /// Whether the provider says that the credentials are not valid, or not any more.
 pub(super) fn refuses_credentials(error: &CallError) -> bool {
-    status(error) == Some(401)
+    // Google has another status for it, and some who answer with status 200 say it there.
+    const CODES: [&str; 5] =
+        ["API_KEY_INVALID", "UNAUTHENTICATED", "invalid_api_key", "authentication_error", "401"];
+    status(error) == Some(401) || code(error).is_some_and(|code| CODES.contains(&code))
 }
 
 /// Whether the provider says that it does not know the seals that it was sent back.
 pub(super) fn refuses_seals(error: &CallError) -> bool {
-    let words = ["signature", "encrypted content", "encrypted_content"];
-    matches!(status(error), Some(400 | 422)) && (says(error, &words) || code(error).is_some_and(is_seal))
+    let by_code = code(error).is_some_and(|code| SEAL_CODES.iter().any(|part| code.contains(part)));
+    matches!(status(error), Some(400 | 422)) && (says(error, &SEALS) || by_code)
 }
 
-fn is_seal(code: &str) -> bool {
-    code.contains("signature") || code.contains("encrypted_content")
+/// Parts of the codes that providers have for seals that they do not know.
+const SEAL_CODES: [&str; 2] = ["signature", "encrypted_content"];
+
+/// What providers call it when they do not know a seal.
+const SEALS: [&str; 6] = [
+    "signature",
+    "encrypted content",
+    "encrypted_content",
+    "redacted_thinking",
+    "blocks in the latest assistant message cannot be modified",
+    "without its required following item",
+];
+
+/// What providers call it when nothing is left to pay with, if they have no code for it.
+const PAID_UP: [&str; 1] = ["credit balance is too low"];
+
+/// All that decides something about an error by being a part of what the provider says: whoever hides that has to leave
+/// these standing.
+pub(crate) fn telling() -> Vec<&'static str> {
+    [&TOO_LONG_CODES[..], &TOO_LONG, &SEAL_CODES, &SEALS, &PAID_UP].concat()
 }
 
 fn says(error: &CallError, words: &[&str]) -> bool {
@@ -105,7 +128,8 @@ fn is_passing_code(code: &str) -> bool {
 fn is_quota(error: &CallError) -> bool {
     const QUOTA: [&str; 4] =
         ["insufficient_quota", "billing_not_active", "billing_hard_limit_reached", "quota_exceeded"];
-    code(error).is_some_and(|code| QUOTA.contains(&code)) || status(error) == Some(402)
+    let by_words = status(error) == Some(400) && says(error, &PAID_UP);
+    by_words || code(error).is_some_and(|code| QUOTA.contains(&code)) || status(error) == Some(402)
 }
 
 fn code(error: &CallError) -> Option<&str> {
@@ -173,6 +197,7 @@ fn describe(error: &CallError) -> (ErrorClass, &'static str, &'static str) {
             "The account's quota at the provider is used up",
             "see to the account, or take another provider",
         ),
+        _ if refuses_credentials(error) => REFUSED_CREDENTIALS,
         CallErrorKind::Transport => (
             ErrorClass::Transport,
             "The provider could not be reached",
@@ -203,11 +228,7 @@ fn describe(error: &CallError) -> (ErrorClass, &'static str, &'static str) {
 
 fn describe_status(status: u16, code: &str) -> (ErrorClass, &'static str, &'static str) {
     match status {
-        401 | 403 => (
-            ErrorClass::Credentials,
-            "The provider refused the credentials",
-            "check the key, and see where it comes from with `hostler config show --origin`",
-        ),
+        401 | 403 => REFUSED_CREDENTIALS,
         _ if status == 404 || code == "model_not_found" => (
             ErrorClass::UnknownModel,
             "The provider does not have this model",
@@ -222,6 +243,13 @@ fn describe_status(status: u16, code: &str) -> (ErrorClass, &'static str, &'stat
         ),
     }
 }
+
+/// What is said of credentials that are refused, in whatever words a provider does it.
+const REFUSED_CREDENTIALS: (ErrorClass, &str, &str) = (
+    ErrorClass::Credentials,
+    "The provider refused the credentials",
+    "check the key, and see where it comes from with `hostler config show --origin`",
+);
 
 #[cfg(test)]
 mod tests {
@@ -240,7 +268,7 @@ mod tests {
     #[test]
     fn passing_trouble_is_waited_out_with_growing_patience() {
         let error = status_error(503, "", None);
-        let waits: alloc::vec::Vec<_> = (1..=3).map(|attempt| check(&error, attempt)).collect();
+        let waits: Vec<_> = (1..=3).map(|attempt| check(&error, attempt)).collect();
         assert_eq!(waits, [Verdict::Retry(5_000), Verdict::Retry(10_000), Verdict::Retry(20_000)]);
         assert!(matches!(check(&error, 4), Verdict::End(TurnOutcome::Failed(_))));
     }
@@ -261,6 +289,7 @@ mod tests {
             (status_error(400, "context_length_exceeded", None), ErrorClass::Context),
             (status_error(404, "model_not_found", None), ErrorClass::UnknownModel),
             (status_error(429, "insufficient_quota", None), ErrorClass::Quota),
+            (status_error(400, "API_KEY_INVALID", None), ErrorClass::Credentials),
         ] {
             let Verdict::End(TurnOutcome::Failed(info)) = check(&error, 1) else { panic!("{error:?}") };
             assert_eq!(info.class, class, "{error:?}");
@@ -292,12 +321,53 @@ mod tests {
             (400, "invalid_encrypted_content", "It could not be verified", true),
             (400, "", "The encrypted content gAAA could not be verified", true),
             (400, "INVALID_ARGUMENT", "Thought signature is not valid", true),
+            (
+                400,
+                "INVALID_ARGUMENT",
+                "Function call is missing a thought_signature in functionCall parts.",
+                true,
+            ),
+            (
+                400,
+                "",
+                "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.",
+                true,
+            ),
+            (400, "", "messages.1.content.0: Invalid `data` in `redacted_thinking` block", true),
+            (
+                400,
+                "",
+                "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+                true,
+            ),
+            (400, "", "max_tokens must be above thinking.budget_tokens", false),
             (400, "", "temperature is wrong", false),
             (500, "", "Invalid signature", false),
         ] {
             let error = CallError { message: message.to_string(), ..status_error(status, code, None) };
             assert_eq!(refuses_seals(&error), expected, "{status} {code} {message}");
         }
+    }
+
+    #[test]
+    fn what_is_refused_with_success_is_refused_all_the_same() {
+        let told = |code: &str, message: &str| {
+            let kind = CallErrorKind::Stream { code: code.to_string() };
+            let error =
+                CallError { kind, message: message.to_string(), retry_after: None, should_retry: None };
+            match check(&error, 1) {
+                Verdict::End(TurnOutcome::Failed(info)) => Some(info.class),
+                Verdict::End(_) | Verdict::Retry(_) => None,
+            }
+        };
+        assert_eq!(told("invalid_api_key", "No."), Some(ErrorClass::Credentials));
+        assert_eq!(told("", "no such model"), Some(ErrorClass::Provider));
+        assert_eq!(told("429", "Slow down."), None);
+        let balance = CallError {
+            message: "Your credit balance is too low.".to_string(),
+            ..status_error(400, "", None)
+        };
+        assert!(is_quota(&balance));
     }
 
     #[test]

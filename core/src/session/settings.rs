@@ -17,6 +17,9 @@ pub struct Settings {
     pub first_event: u64,
     /// How long a provider may be silent between two events.
     pub idle: u64,
+    /// How long is waited for what may come after the end of an answer, before the answer is taken for complete.
+    #[serde(default = "ending")]
+    pub ending: u64,
     /// How long a model may take to think of a title.
     pub title: u64,
     /// How long it may take to find out what a tool call would touch.
@@ -49,6 +52,7 @@ impl Default for Settings {
             connect: 10_000,
             first_event: 300_000,
             idle: 300_000,
+            ending: ending(),
             title: 60_000,
             inspect: 30_000,
             overtime: 30_000,
@@ -61,4 +65,8 @@ impl Default for Settings {
             answer_bytes: 8 << 20,
         }
     }
+}
+
+fn ending() -> u64 {
+    5_000
 }

@@ -135,6 +135,7 @@ fn size(input: &Input) -> usize {
             ModelEvent::Connected
             | ModelEvent::Call { .. }
             | ModelEvent::Usage(_)
+            | ModelEvent::Ending(_)
             | ModelEvent::Finished(_)
             | ModelEvent::Failed(_) => 0,
         },

@@ -4,7 +4,7 @@
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use hostler_core::config::typed::{Provider, Secret};
 use hostler_core::model::{CallError, CallErrorKind, ModelEvent, ModelRequest, join_adjacent};
@@ -18,6 +18,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use super::credentials::Credential;
 use super::heard::{self, Heard};
 use super::{Model, Sink};
+use crate::clock::Clock;
 
 /// How many bytes of an error's body are read.
 const ERROR_BYTES: usize = 64 << 10;
@@ -41,6 +42,7 @@ struct Shared {
     provider: Provider,
     credential: Credential,
     connect: Duration,
+    clock: Clock,
     client: OnceLock<Result<reqwest::Client, String>>,
 }
 
@@ -59,7 +61,7 @@ impl Model for Carrier {
         Box::pin(async move {
             let heard = Heard::begin(carrier.provider(), &request, &sink);
             let end = match carrier.request(&request).await {
-                Ok(post) => exchange(post, carrier.provider().protocol.decoder(), &sink, &heard).await,
+                Ok(post) => carrier.exchange(post, &sink, &heard).await,
                 Err(error) => Err(error),
             };
             heard.over();
@@ -72,9 +74,9 @@ impl Model for Carrier {
 
 impl Carrier {
     /// `connect` is how long connecting may take.
-    pub(super) fn new(provider: Provider, connect: Duration) -> Self {
+    pub(super) fn new(provider: Provider, connect: Duration, clock: Clock) -> Self {
         let credential = Credential::new(provider.key.clone());
-        Self { shared: Arc::new(Shared { provider, credential, connect, client: OnceLock::new() }) }
+        Self { shared: Arc::new(Shared { provider, credential, connect, clock, client: OnceLock::new() }) }
     }
 
     /// Whom it carries to.
@@ -104,6 +106,21 @@ impl Carrier {
         let builder =
             client.post(url).header("content-type", "application/json").header("accept", "text/event-stream");
         Ok(self.with_headers(builder, post)?.body(body))
+    }
+
+    async fn exchange(
+        &self,
+        request: reqwest::RequestBuilder,
+        sink: &Sink,
+        heard: &Heard,
+    ) -> Result<(), CallError> {
+        let response = request.send().await.map_err(unreachable_error)?;
+        heard.answered(response.status().as_u16());
+        if !response.status().is_success() {
+            return Err(refused(response, self.shared.clock).await);
+        }
+        sink.say(ModelEvent::Connected).await;
+        follow(response, self.shared.provider.protocol.decoder(), sink).await
     }
 
     /// Asks the server for the list of its models: the status that it answers with, and their names. Takes at most so long.
@@ -190,21 +207,6 @@ fn client(url: &str, connect: Duration) -> Result<reqwest::Client, String> {
     builder.build().map_err(describe)
 }
 
-async fn exchange(
-    request: reqwest::RequestBuilder,
-    decoder: Box<dyn Decoder>,
-    sink: &Sink,
-    heard: &Heard,
-) -> Result<(), CallError> {
-    let response = request.send().await.map_err(unreachable_error)?;
-    heard.answered(response.status().as_u16());
-    if !response.status().is_success() {
-        return Err(refused(response).await);
-    }
-    sink.say(ModelEvent::Connected).await;
-    follow(response, decoder, sink).await
-}
-
 /// Passes the stream on until the answer is complete, broken or over.
 async fn follow(
     mut response: reqwest::Response,
@@ -289,7 +291,7 @@ async fn others_first() {
     .await;
 }
 
-async fn refused(mut response: reqwest::Response) -> CallError {
+async fn refused(mut response: reqwest::Response, clock: Clock) -> CallError {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     let headers: Vec<_> =
@@ -301,8 +303,7 @@ async fn refused(mut response: reqwest::Response) -> CallError {
             break;
         }
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    error_from_response(status, &headers, &body, u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
+    error_from_response(status, &headers, &body, clock.now().as_millis())
 }
 
 fn unreachable_error(cause: reqwest::Error) -> CallError {

@@ -108,6 +108,10 @@ impl Oracle for Named {
         }
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.sessions.retain(|id, _| id.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

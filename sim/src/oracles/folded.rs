@@ -73,6 +73,12 @@ impl Oracle for Folded {
         Ok(())
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        for (_, said) in self.said.extract_if(.., |id, _| id.root() == *session) {
+            said.iter().for_each(|(prompt, _)| drop(self.accepted.remove(prompt)));
+        }
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

@@ -61,9 +61,16 @@ impl Story {
         if too_much && self.shorten(now) {
             return;
         }
+        let renews = self.renews;
         let Some(turn) = self.turn.as_mut() else { return };
-        let refused = turn.summary.unwrap_or(0);
-        let (tried, passes) = (turn.attempt.attempt.saturating_sub(refused).max(1), passes(&error.kind));
+        if renews && turn.renewed.is_none() && matches!(error.kind, CallErrorKind::Status { status: 401, .. })
+        {
+            turn.renewed = Some(turn.attempt.attempt);
+            turn.doing = Doing::Waiting(now);
+            return;
+        }
+        let in_vain = turn.summary.unwrap_or(0) + turn.renewed.unwrap_or(0);
+        let (tried, passes) = (turn.attempt.attempt.saturating_sub(in_vain).max(1), passes(&error.kind));
         let wait = error.retry_after.unwrap_or(self.settings.backoff << (tried - 1));
         let max_wait = turn.prompts.first().map_or(MAX_WAIT_HEADLESS, |prompt| prompt.terms.max_wait);
         let status = if passes && error.retry_after.is_some() && wait > max_wait {

@@ -23,7 +23,7 @@ impl Story {
             *call = match name.as_str() {
                 "agent" => {
                     let id = CallId { step: turn.attempt.step, call: at as u32 + 1 };
-                    self.words.push(Word::Open(id, Box::new(turn.prompts[0].terms.clone())));
+                    self.words.push(Word::Open(id, Box::new(turn.prompts[0].terms.clone()), self.renews));
                     Call::Runs
                 }
                 "todos" => Call::Over,

@@ -1,7 +1,7 @@
 //! One open session as the reference sees it.
 
 use hostler_core::ids::{AttemptId, CallId, PromptId, RunId, StepId, TurnId};
-use hostler_core::model::{CallError, CallErrorKind, FinishReason};
+use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
 use hostler_core::prompt::Prompt;
 use hostler_core::record::{Reason, RunStatus};
 use hostler_core::session::{Input, Settings};
@@ -24,8 +24,12 @@ pub(super) struct Story {
     pub(super) read: Read,
     /// Whether it is a sub-agent's.
     pub(super) is_agent: bool,
+    /// Whether a key that is refused can be found out anew.
+    pub(super) renews: bool,
     /// What it has for other sessions.
     pub(super) words: Vec<Word>,
+    /// Until when a model is waited for that makes a title, if one does.
+    titling: Option<Timestamp>,
 }
 
 /// What the reference does not work out by itself, because it is a matter of counting bytes or of each call's clock.
@@ -60,6 +64,8 @@ pub(super) struct Turn {
     pub(super) prompts: Vec<Prompt>,
     pub(super) attempt: AttemptId,
     pub(super) doing: Doing,
+    /// With which attempt of the step its key was found out anew.
+    pub(super) renewed: Option<u32>,
     pub(super) denied: u32,
     /// How many steps its run has had.
     pub(super) steps: u32,
@@ -86,11 +92,12 @@ pub(super) enum Doing {
 impl Story {
     pub(super) fn new(past: Past, settings: Settings) -> Self {
         let (waiting, words) = (Vec::new(), Vec::new());
-        Self { settings, past, waiting, turn: None, read: Read::default(), is_agent: false, words }
+        let (read, is_agent, renews, titling) = (Read::default(), false, false, None);
+        Self { settings, past, waiting, turn: None, read, is_agent, renews, words, titling }
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.turn.is_none() && self.waiting.is_empty()
+        self.turn.is_none() && self.waiting.is_empty() && self.titling.is_none()
     }
 
     pub(super) fn has_run(&self, run: &RunId) -> bool {
@@ -121,6 +128,12 @@ impl Story {
         self.waiting.push(Waiting { prompt, until, ready: None, queued });
     }
 
+    /// A person says what the session is called.
+    pub(super) fn rename(&mut self, title: &str) {
+        let title = title.trim().chars().filter(|letter| !letter.is_control()).count();
+        self.past.titled |= (1..=200).contains(&title);
+    }
+
     pub(super) fn submit(&mut self, now: Timestamp, prompt: &Prompt, fates: &mut Vec<Fate>) {
         let contradictory =
             prompt.run.is_some() && prompt.terms.delivery == hostler_core::prompt::Delivery::Fold;
@@ -129,6 +142,7 @@ impl Story {
         let known = self.past.known.contains_key(&prompt.id);
         if !prompt.text.trim().is_empty() && !contradictory && !known && !taken {
             self.past.known.insert(prompt.id.clone(), (prompt.text.clone(), run));
+            self.past.created = true;
             fates.push(Fate::Accepted(prompt.id.clone()));
             self.wait(now, prompt.clone(), false);
         }
@@ -164,12 +178,16 @@ impl Story {
     }
 
     fn begin(&mut self, now: Timestamp, prompt: Prompt, fates: &mut Vec<Fate>) {
+        if prompt.terms.title && !self.is_agent && self.past.turns == 1 && !self.past.titled {
+            self.titling = Some(now.plus(self.settings.title));
+        }
         let step = StepId { turn: TurnId(self.past.turns), step: 0 };
         let attempt = AttemptId { step, attempt: 0 };
         let doing = Doing::Waiting(now);
         let (prompts, summary, settle, stopped) = (vec![prompt], None, None, false);
-        let (denied, steps, crowded) = (0, 0, 0);
-        self.turn = Some(Turn { prompts, attempt, doing, denied, steps, summary, crowded, stopped, settle });
+        let (denied, steps, crowded, renewed) = (0, 0, 0, None);
+        self.turn =
+            Some(Turn { prompts, attempt, doing, renewed, denied, steps, summary, crowded, stopped, settle });
         self.step(now, fates);
     }
 
@@ -198,6 +216,7 @@ impl Story {
             turn.steps += 1;
             turn.attempt.step.step += 1;
             turn.attempt.attempt = 0;
+            turn.renewed = None;
         }
         self.ask(now);
     }
@@ -250,6 +269,7 @@ impl Story {
             prompts,
             attempt,
             doing,
+            renewed: None,
             denied: 0,
             steps: 0,
             summary: None,
@@ -262,9 +282,13 @@ impl Story {
 
     pub(super) fn hear(&mut self, now: Timestamp, input: &Input, fates: &mut Vec<Fate>) {
         match input {
-            Input::Prepared { prompt, result } => self.prepared(now, prompt, result.is_ok(), fates),
+            Input::Prepared { prompt, result } => {
+                self.renews = result.as_ref().as_ref().map_or(self.renews, |found| found.renewable);
+                self.prepared(now, prompt, result.is_ok(), fates);
+            }
             Input::Model { attempt, event } => self.model(now, *attempt, event, fates),
             Input::Inspected { call, intent } => self.inspected(now, *call, intent, fates),
+            Input::Title { event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => self.titling = None,
             Input::ToolFinished { call, .. } => self.tool_ended(now, *call, fates),
             _ => {}
         }
@@ -332,6 +356,7 @@ impl Story {
     }
 
     pub(super) fn tick(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
+        self.titling = self.titling.filter(|until| *until > now);
         match self.turn.as_ref().map(|turn| &turn.doing) {
             Some(Doing::Waiting(until)) if *until <= now => self.ask(now),
             Some(Doing::Asking { until, .. }) if *until <= now => {

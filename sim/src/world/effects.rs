@@ -76,8 +76,7 @@ impl World {
                     self.answered(ask, &reply);
                 }
             }
-            // Nobody in the world deletes anything.
-            Effect::DeleteSession { .. } => {}
+            Effect::DeleteSession { session } => self.delete(process, session),
             Effect::Notify(notice) => self.notify(process, &notice),
         }
     }
@@ -93,8 +92,13 @@ impl World {
             }
             Ask::RunTool { call, input } => self.run_tool(process, session, call, &input),
             Ask::CancelTool { call } => self.cancel_tool(process, session, call),
+            Ask::MakeTitle { .. } => self.make_title(process, session),
+            Ask::CancelTitle => {
+                sometimes!("title waited for too long");
+                self.stop_job(process, &EffectId::Title(session));
+            }
             Ask::KeepRules { rules } => self.staged.kept += rules.len(),
-            Ask::MakeTitle { .. } | Ask::CancelTitle | Ask::Reply { .. } => {}
+            Ask::Reply { .. } => {}
         }
     }
 
@@ -210,6 +214,41 @@ impl World {
         let (script, endless) = (answer.script, answer.endless);
         let job = Job { owner, session: session.clone(), script, endless, manner: answer.manner, course: 0 };
         self.start_job(process, EffectId::Attempt(session, attempt), job);
+    }
+
+    /// A title may be cut out of an answer of any kind, or never come.
+    fn make_title(&mut self, process: usize, session: SessionId) {
+        if self.processes[process].machine.title_request(&session).is_none() {
+            let what = format!("{session}: a title is asked for, and there is nothing to ask");
+            return self.fail(Class::Safety, "effects", what);
+        }
+        let mut roll = Roll::new(self.seed, Stream::Provider, mix(name(session.as_str())));
+        let answer = provider::title(&mut roll, &self.options);
+        let owner = self.processes[process].id();
+        let (script, endless) = (answer.script, answer.endless);
+        let job = Job { owner, session: session.clone(), script, endless, manner: answer.manner, course: 0 };
+        self.start_job(process, EffectId::Title(session), job);
+    }
+
+    /// The disk forgets a session or does not; a process that is killed before it hears of that does not know.
+    fn delete(&mut self, process: usize, session: SessionId) {
+        let error = match self.disk.probe(&self.options) {
+            true => {
+                self.forget(&session);
+                None
+            }
+            false => Some("The log cannot be written.".to_owned()),
+        };
+        self.processes[process].pending.push_back(Input::SessionDeleted { session, error });
+    }
+
+    /// Nobody remembers anything of a session and its sub-agents.
+    fn forget(&mut self, session: &SessionId) {
+        self.disk.forget_session(session);
+        self.oracles.forget(session);
+        self.reference.forget(session);
+        self.people.accepted.retain(|_, other| other != session);
+        self.disturb_runs(session);
     }
 
     /// A number for the turn that a session is in: that of the prompt that began it, so that it stays the same when

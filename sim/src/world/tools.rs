@@ -67,7 +67,7 @@ pub(super) fn staged_tool(call: CallId, staged: StagedTool) -> (VecDeque<(u64, I
 /// What a call would touch.
 pub(super) fn intent(input: &ToolInput, roll: &mut Roll, options: &Options) -> Intent {
     let root = "/w".to_owned();
-    let inside = roll.chance(900) && options.short != 3;
+    let inside = !roll.chance(options.outside) && options.short != 3;
     let outside = roll.pick(&["/out/a", "/out/a", "/out/b", "/out/x/a"]);
     // Where every order is tried, one path is enough.
     let outside = if options.short > 0 { "/out/a" } else { outside };
@@ -133,7 +133,7 @@ fn prepared(model: &str, failed: bool, options: &Options) -> Box<Result<Preparat
         prices: None,
         notices: Vec::new(),
         small: None,
-        renewable: false,
+        renewable: options.renewable > 0,
     };
     Box::new(if failed { Err(error) } else { Ok(found) })
 }

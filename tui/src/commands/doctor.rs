@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hostler_core::catalogue::Builtin;
 use hostler_core::client::printable;
 use hostler_core::config::{Config, Provider};
+use hostler_shell::clock::Clock;
 use hostler_shell::models::Models;
 use hostler_shell::{logging, store};
 use serde_json::json;
@@ -112,7 +113,7 @@ fn providers(config: Config) -> Result<Vec<Finding>, Failure> {
             "The program cannot start ({error}); see whether there is room for another process."
         ))
     })?;
-    let models = Models::new(Arc::new(config), None, PATIENCE);
+    let models = Models::new(Arc::new(config), None, PATIENCE, Clock::start());
     let mut findings = Vec::new();
     let mut served = false;
     for (name, provider) in models.config().providers.iter().filter(|(_, provider)| provider.configured) {

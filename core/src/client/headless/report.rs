@@ -144,6 +144,10 @@ impl Headless {
         if !terminal.message.is_empty() && self.options.format == Format::Text {
             out.push(Effect::Err(format!("hostler: {}\n", text::one_line(&terminal.message))));
         }
+        // Nothing at all would look as if something had been lost.
+        if terminal.status == RunStatus::Ok && self.answer.is_none() && self.options.format == Format::Text {
+            out.push(Effect::Err("hostler: The model is done and has said nothing.\n".to_string()));
+        }
     }
 
     fn report_text(&mut self, answer: Option<String>, out: &mut Effects<Effect>) {
