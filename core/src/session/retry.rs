@@ -158,7 +158,7 @@ fn status(error: &CallError) -> Option<u16> {
 fn too_long(error: &CallError, wait: u64, max_wait: u64) -> TurnOutcome {
     let message = format!(
         "The provider asks to wait {} before the next request, longer than the {} allowed ({}); try again later, or allow more with --max-wait.",
-        span(wait.next_multiple_of(if wait < 1000 { 1 } else { 1000 })),
+        span(if wait < 1000 { wait } else { wait.div_ceil(1000).saturating_mul(1000) }),
         span(max_wait),
         error.message.trim_end_matches('.')
     );
