@@ -31,7 +31,7 @@ use queue::Queue;
 const LINGER: Duration = Duration::from_millis(50);
 
 /// How long the end of a process waits for what is not yet written.
-const ENDING: Duration = Duration::from_millis(250);
+const ENDING: Duration = Duration::from_secs(1);
 
 /// What is logged where.
 #[derive(Debug, Default)]
@@ -79,7 +79,7 @@ impl Logging {
         queue.write_with("log-files", LINGER, move |lines| files.write(lines));
     }
 
-    /// Waits until all is written, for a quarter of a second at the most.
+    /// Waits until all is written, for a second at the most.
     pub fn end(&self) {
         let until = Instant::now() + ENDING;
         [&self.files, &self.errors].into_iter().flatten().for_each(|queue| queue.end(until));
