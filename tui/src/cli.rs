@@ -130,7 +130,7 @@ pub(crate) enum Command {
     Trust(TrustArgs),
     /// List models: what they can do and cost, and which can be asked.
     Models(ModelsArgs),
-    /// Print where configuration and sessions are.
+    /// Print where configuration, sessions and log files are.
     Dirs {
         /// Print one JSON object.
         #[arg(long)]
