@@ -260,6 +260,8 @@ pub enum ErrorClass {
     Storage,
     /// Something here is wrong.
     Internal,
+    /// The answer does not satisfy its run's schema.
+    Schema,
 }
 
 /// Tokens that were used, by kind. Billed once each: no kind is part of another.

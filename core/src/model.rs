@@ -236,6 +236,9 @@ pub struct Preparation {
     pub model: ModelRef,
     /// The system prompt.
     pub system: String,
+    /// The JSON Schema that the run's answer must satisfy, as JSON text, which the model is told behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_schema: Option<String>,
     /// The tools on offer.
     pub tools: Vec<ToolSpec>,
     /// How many tokens the model can read and write in all; none if that is not known.

@@ -11,5 +11,6 @@ pub mod driver;
 pub mod logging;
 pub mod models;
 pub mod rules;
+pub mod schema;
 pub mod store;
 pub mod tools;

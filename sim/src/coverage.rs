@@ -31,14 +31,16 @@ pub enum Phase {
     Settling,
     /// The conversation is summed up.
     Summing,
+    /// The answer is held against its schema.
+    Checking,
 }
 
 /// The names of the phases, in order.
-pub const PHASES: [&str; 8] =
-    ["away", "preparing", "asking", "streaming", "pausing", "tools", "settling", "summing"];
+pub const PHASES: [&str; 9] =
+    ["away", "preparing", "asking", "streaming", "pausing", "tools", "settling", "summing", "checking"];
 
 /// The names of the kinds of input, in order.
-pub const KINDS: [&str; 34] = [
+pub const KINDS: [&str; 36] = [
     "submit",
     "cancel session",
     "cancel run",
@@ -73,6 +75,8 @@ pub const KINDS: [&str; 34] = [
     "deleted",
     "title",
     "tick title",
+    "checked",
+    "tick check",
 ];
 
 /// How often each kind of input met each phase.
@@ -117,6 +121,9 @@ impl Coverage {
         if turn.purpose != Purpose::Work {
             return Phase::Summing;
         }
+        if turn.message.is_none() {
+            return Phase::Checking;
+        }
         let finish = durable.current().and_then(|(_, answer)| answer.finish.as_ref());
         match finish {
             Some(Finish::ToolUse | Finish::MaxTokens | Finish::Unknown | Finish::EndTurn) => Phase::Tools,
@@ -150,6 +157,7 @@ impl Coverage {
             Deadline::Inspect => 26,
             Deadline::Tool => 27,
             Deadline::Title => 33,
+            Deadline::Check => 35,
             Deadline::Run | Deadline::Exit => return,
         };
         self.counts[self.phase(machine, session) as usize][kind] += 1;
@@ -237,22 +245,22 @@ impl Impossible {
 
 const IMPOSSIBLE: &[Impossible] = &[
     Impossible {
-        phases: &[0, 1, 2, 3, 4, 6, 7],
+        phases: &[0, 1, 2, 3, 4, 6, 7, 8],
         kinds: &[26, 27],
         why: "only calls that are looked at or run have a limit, and those of a cancelled turn have one together",
     },
     Impossible {
-        phases: &[1, 2, 3, 4, 5, 6, 7],
+        phases: &[1, 2, 3, 4, 5, 6, 7, 8],
         kinds: &[5, 6, 7],
         why: "a session that is open in a process is not opened there once more: its lock is not free",
     },
     Impossible {
-        phases: &[1, 2, 3, 4, 5, 6, 7],
+        phases: &[1, 2, 3, 4, 5, 6, 7, 8],
         kinds: &[31],
         why: "a session in which something is under way is not forgotten",
     },
     Impossible {
-        phases: &[1, 2, 3, 4, 5, 6, 7],
+        phases: &[1, 2, 3, 4, 5, 6, 7, 8],
         kinds: &[4],
         why: "who has a session is told only to whoever waits for it, and that is over once it is open",
     },
@@ -295,6 +303,16 @@ const IMPOSSIBLE: &[Impossible] = &[
         phases: &[7],
         kinds: &[24],
         why: "a cancelled summary has no tools to wait for, and is over at once",
+    },
+    Impossible {
+        phases: &[0, 1, 2, 3, 4, 5, 6, 7],
+        kinds: &[35],
+        why: "only an answer that is held against a schema is waited for so long",
+    },
+    Impossible {
+        phases: &[8],
+        kinds: &[18, 20, 21, 22, 23, 24],
+        why: "the answer is complete, its calls have ended, and a cancel ends the turn at once",
     },
 ];
 
@@ -365,6 +383,7 @@ fn kind_of_outcome(input: &SessionInput) -> usize {
         SessionInput::ClearQueue { .. } => 3,
         SessionInput::Opened => 5,
         SessionInput::Answer { .. } => 25,
+        SessionInput::Checked { .. } => 34,
         SessionInput::Rename { .. } => 28,
         SessionInput::Fork { .. } => 29,
         SessionInput::Title { .. } => 32,

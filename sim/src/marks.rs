@@ -104,6 +104,10 @@ pub const MARKS: &[&str] = &[
     "session at work not forgotten",
     "session that the disk did not forget",
     "prompt for a session that is being forgotten",
+    "answer refused",
+    "answer refused as often as it may be",
+    "answer without words refused",
+    "cancel while an answer was looked at",
 ];
 
 /// The number of a mark, found while compiling.

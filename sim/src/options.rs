@@ -92,6 +92,8 @@ options! {
     yolo,
     /// How often a prompt has a run id.
     run_ids,
+    /// How often a prompt's answer must satisfy a schema.
+    schemas,
     /// How often a prompt is submitted with terms of delivery of its own.
     deliveries,
     /// Share of cancels among actions.
@@ -216,6 +218,7 @@ impl Options {
         options.people(&mut roll);
         options.providers(&mut roll);
         options.tools_and_disk(&mut roll);
+        options.schemas = roll.pick(&[0, 0, 300, 800]);
         options
     }
 
@@ -334,6 +337,7 @@ impl Options {
             // Drawn with others of their kind.
             title: self.prepare,
             inspect: self.prepare,
+            check: self.prepare,
             overtime: self.settle,
             settle: self.settle,
             backoff: self.backoff,

@@ -256,6 +256,7 @@ impl Search {
             self.change_submission(at, |submit| submit.run = false);
             self.change_submission(at, |submit| submit.permission = 1);
             self.change_submission(at, |submit| (submit.delivery, submit.flaw) = (0, 0));
+            self.change_submission(at, |submit| submit.schema = false);
             self.change_submission(at, |submit| submit.wait = 60_000);
             self.change_submission(at, |submit| submit.steps = 1);
         }

@@ -339,7 +339,8 @@ Run one prompt to its end and print the answer.
 
 The answer goes to standard output and everything else to standard error. Reading, listing and searching inside the \
 current directory needs no permission; everything else is denied unless --allow or --yolo allows it, because nobody can be \
-asked. What was permitted for always in this directory holds as well.
+asked. What was permitted for always in this directory holds as well. With --cwd it is as if hostler had been started there: \
+paths in other options are relative to that directory.
 
 Exit codes: 0 the answer is complete; 1 something failed; 2 bad usage or unknown session or model; 3 no provider or \
 credentials refused; 4 a limit ended it; 5 every tool call was denied; 129, 130, 141, 143 ended by SIGHUP, SIGINT, a \
@@ -368,6 +369,9 @@ pub(crate) struct RunArgs {
     /// Add this to the end of the system prompt.
     #[arg(long, value_name = "TEXT")]
     pub(crate) append_system: Option<String>,
+    /// The answer must be JSON that satisfies the JSON Schema in this file; if it does not, it is asked for again, at most twice.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
     /// Go on with the session whose id begins so.
     #[arg(long, short, value_name = "ID", conflicts_with = "continue_last")]
     pub(crate) session: Option<String>,

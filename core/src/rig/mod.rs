@@ -13,6 +13,7 @@ mod flights;
 mod growth;
 mod laws;
 mod prefixes;
+mod schemas;
 mod tape;
 mod transcript;
 pub(crate) mod words;

@@ -6,6 +6,7 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::asks::Question;
+use super::schema::Check;
 use super::stream::Assembly;
 use super::title::Titling;
 use crate::ids::{AttemptId, CallId};
@@ -28,6 +29,9 @@ pub struct Live {
     pub(super) questions: Vec<Question>,
     /// The title that a model is asked for.
     pub(super) title: Option<Titling>,
+    /// The answer that is held against its run's schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) check: Option<Check>,
     /// When a cancelled turn stops waiting for its tools.
     pub(super) settle: Option<Timestamp>,
 }

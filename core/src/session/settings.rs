@@ -24,6 +24,9 @@ pub struct Settings {
     pub title: u64,
     /// How long it may take to find out what a tool call would touch.
     pub inspect: u64,
+    /// How long it may take to find out whether an answer satisfies its run's schema.
+    #[serde(default = "check")]
+    pub check: u64,
     /// How much longer than its own limit a tool may run before it is stopped from here.
     pub overtime: u64,
     /// How long a cancelled tool may take to end before it is given up.
@@ -43,6 +46,11 @@ pub struct Settings {
     pub answer_bytes: usize,
 }
 
+/// What flight records from before there were schemas leave out.
+fn check() -> u64 {
+    30_000
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -55,6 +63,7 @@ impl Default for Settings {
             ending: ending(),
             title: 60_000,
             inspect: 30_000,
+            check: check(),
             overtime: 30_000,
             settle: 3_000,
             backoff: 5_000,

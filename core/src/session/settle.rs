@@ -41,6 +41,7 @@ impl Session {
     /// Closes the step that is under way, if there is one: its message, its calls, and whatever is awaited.
     pub(super) fn settle(&mut self, now: Timestamp, outcome: &TurnOutcome, out: &mut Decisions) {
         self.withdraw(now, out);
+        self.abandon_check(out);
         self.flush(now, out);
         self.close_message(now, outcome, out);
         self.close_calls(now, outcome, out);
@@ -176,5 +177,6 @@ fn reason_of(class: ErrorClass) -> Reason {
         ErrorClass::Context => Reason::Context,
         ErrorClass::Storage => Reason::Storage,
         ErrorClass::Internal => Reason::Internal,
+        ErrorClass::Schema => Reason::Schema,
     }
 }

@@ -25,7 +25,7 @@ fn options() -> ParseOptions {
 }
 
 /// Reads a file. An empty one is an empty object.
-pub(super) fn parse(text: &str) -> Result<Node, Mistake> {
+pub(crate) fn parse(text: &str) -> Result<Node, Mistake> {
     let lines = Lines::of(text);
     let parsed = parse_to_ast(text, &CollectOptions::default(), &options()).map_err(mistake)?;
     Ok(parsed.value.map_or_else(|| Node::object(Vec::new()), |value| lines.node(&value)))

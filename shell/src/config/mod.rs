@@ -2,7 +2,7 @@
 //! in the core.
 
 pub mod files;
-mod jsonc;
+pub(crate) mod jsonc;
 mod place;
 pub mod trust;
 

@@ -150,6 +150,7 @@ fn size(input: &Input) -> usize {
         | session::Input::Rename { .. }
         | session::Input::Fork { .. }
         | session::Input::Title { .. }
+        | session::Input::Checked { .. }
         | session::Input::Prepared { .. }
         | session::Input::Inspected { .. }
         | session::Input::Tick => 0,

@@ -8,9 +8,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hostler_core::content::{ErrorClass, ErrorInfo, ToolOutcome, ToolStatus};
-use hostler_core::ids::{AttemptId, CallId, EffectId, PromptId, SessionId};
+use hostler_core::ids::{AttemptId, CallId, EffectId, PromptId, SessionId, StepId};
 use hostler_core::model::{CallError, CallErrorKind, ModelEvent, ModelRequest, Preparation, PrepareError};
-use hostler_core::session::Input as SessionInput;
+use hostler_core::session::{Input as SessionInput, Verdict};
 use hostler_core::tools::{Intent, ToolInput};
 use hostler_core::workspace::Input;
 use tokio::sync::mpsc;
@@ -19,6 +19,7 @@ use tokio::task::{AbortHandle, JoinHandle};
 use super::{Message, logged};
 use crate::aside::aside;
 use crate::models::{Model, Sink};
+use crate::schema;
 use crate::tools::{self, Canceller, Control, Progress};
 
 /// How many pieces of a tool's output may wait to be shown.
@@ -118,6 +119,22 @@ impl Jobs {
 
     pub(super) fn cancel_title(&mut self, session: SessionId) {
         self.stop_one(&EffectId::Title(session));
+    }
+
+    /// Finds out whether an answer satisfies a schema.
+    pub(super) fn check(&mut self, session: SessionId, step: StepId, schema: String, answer: String) {
+        let id = EffectId::Check(session.clone(), step);
+        let undecided =
+            || Verdict::Undecided("Checking the answer failed inside hostler; try again.".to_owned());
+        let work = async move {
+            aside(move || schema::judge(&schema, &answer)).await.unwrap_or_else(|_| undecided())
+        };
+        let say = move |verdict| Input::Session { session, input: SessionInput::Checked { step, verdict } };
+        self.spawn(id, None, work, say, undecided);
+    }
+
+    pub(super) fn cancel_check(&mut self, session: SessionId, step: StepId) {
+        self.stop_one(&EffectId::Check(session, step));
     }
 
     fn ask(&mut self, id: EffectId, model: Arc<dyn Model>, request: ModelRequest, nth: u32, sink: Sink) {
@@ -250,6 +267,7 @@ impl Jobs {
         let Input::Session { session, input } = input else { return };
         let id = match input {
             SessionInput::Prepared { prompt, .. } => EffectId::Prepare(session.clone(), prompt.clone()),
+            SessionInput::Checked { step, .. } => EffectId::Check(session.clone(), *step),
             SessionInput::Inspected { call, .. } | SessionInput::ToolFinished { call, .. } => {
                 EffectId::Call(session.clone(), *call)
             }

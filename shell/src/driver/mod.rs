@@ -236,6 +236,13 @@ impl Driver {
                 }
             }
             Ask::CancelTitle => self.jobs.cancel_title(session),
+            Ask::CheckAnswer { step } => {
+                // Without an answer nobody waits for what is found any more.
+                if let Some((schema, answer)) = self.machine.answer_to_check(&session) {
+                    self.jobs.check(session, step, schema, answer);
+                }
+            }
+            Ask::CancelCheck { step } => self.jobs.cancel_check(session, step),
             Ask::KeepRules { rules } => self.keep(&rules),
             Ask::CancelCall { attempt } => self.jobs.cancel_call(session, attempt),
             Ask::InspectCall { call, input } => {

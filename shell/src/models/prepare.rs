@@ -54,6 +54,8 @@ pub(super) async fn prepare(
     Ok(Preparation {
         model,
         system: system_prompt(&surroundings, terms, &notes),
+        // Whoever begins the turn knows what it is to answer.
+        answer_schema: None,
         tools: tools::specs(),
         context_window: info.context,
         prices: info.prices.map(Box::new),

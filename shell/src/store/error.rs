@@ -36,6 +36,20 @@ pub enum StoreError {
         /// What SQLite says.
         source: rusqlite::Error,
     },
+    /// What is derived from the records is not what they say.
+    #[error(
+        "the {what} in {} do not agree with the records of session {session}; what is listed and shown of it may be wrong, and it \
+         goes on from the records, so keep a copy of the file and report this",
+        path.display()
+    )]
+    Disagrees {
+        /// The database.
+        path: PathBuf,
+        /// What is derived.
+        what: &'static str,
+        /// The session.
+        session: String,
+    },
     /// There is no room for more.
     #[error("there is no room left to write to {}; free some and try again", path.display())]
     Full {

@@ -10,6 +10,7 @@
 mod check;
 mod checkpoint;
 mod delete;
+mod derived;
 mod error;
 mod find;
 #[cfg(test)]
@@ -24,10 +25,12 @@ mod query;
 mod transcript;
 mod write;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+use tempfile::TempDir;
 
 pub use check::check;
 pub use error::StoreError;
@@ -77,6 +80,15 @@ impl Store {
         Ok(Self { connection, path, log, synced, file, run_ended: false })
     }
 
+    /// Opens a log in a directory that cannot be written to, to be read as it is now: an empty one if there is none. It is
+    /// copied to where it can be opened as usual, and the copy goes with the process.
+    pub fn open_copy(dir: &Path) -> Result<Self, StoreError> {
+        match copied(dir)? {
+            Some(copy) => Self::open(copy.path()),
+            None => Self::in_memory(),
+        }
+    }
+
     /// A log in memory, which goes with the process.
     pub fn in_memory() -> Result<Self, StoreError> {
         let path = PathBuf::from(":memory:");
@@ -111,6 +123,28 @@ impl Store {
         };
         write().map_err(|fault| fault.at(&self.path))
     }
+}
+
+/// A copy of the log in that directory, in a directory of its own that goes with what is returned; none if there is no log.
+pub fn copied(dir: &Path) -> Result<Option<TempDir>, StoreError> {
+    let log = dir.join(FILE);
+    if !log.exists() {
+        return Ok(None);
+    }
+    let copy = || -> std::io::Result<TempDir> {
+        let to = TempDir::with_prefix("hostler-copy-")?;
+        std::fs::copy(&log, to.path().join(FILE))?;
+        let wal = open::wal_of(&log);
+        if wal.exists() {
+            std::fs::copy(&wal, open::wal_of(&to.path().join(FILE)))?;
+        }
+        // A copy has the mode of what it is made from, which need not be one that can be written to.
+        for entry in std::fs::read_dir(to.path())? {
+            std::fs::set_permissions(entry?.path(), std::fs::Permissions::from_mode(0o600))?;
+        }
+        Ok(to)
+    };
+    copy().map(Some).map_err(StoreError::io("copy", &log))
 }
 
 /// What tells a file from all others, whatever it is called.

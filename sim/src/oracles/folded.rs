@@ -30,7 +30,9 @@ impl Folded {
                 said.push((prompt.clone(), text));
             }
             Record::SummaryFinished { .. } => said.clear(),
-            Record::TurnContinued { prompt, text, .. } => said.push((prompt.clone(), text.trim().to_owned())),
+            Record::TurnContinued { prompt, text, .. } | Record::AnswerRefused { prompt, text, .. } => {
+                said.push((prompt.clone(), text.trim().to_owned()))
+            }
             _ => {}
         }
     }

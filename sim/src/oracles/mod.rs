@@ -26,6 +26,7 @@ mod legal;
 mod limits;
 mod order;
 mod replies;
+mod schemas;
 mod sequences;
 mod settling;
 mod streams;
@@ -178,6 +179,7 @@ impl Oracles {
             Box::new(effects::Named::default()),
             Box::new(settling::Settling::new(settings)),
             Box::new(replies::Replies::default()),
+            Box::new(schemas::Schemas::default()),
             Box::new(asked::Asked::default()),
             Box::new(totals::Totals::default()),
             Box::new(writers::Writers::default()),

@@ -34,7 +34,9 @@ impl Last {
                 self.message(*message)
             }
             Record::SummaryStarted { turn, .. } => self.turn(*turn),
-            Record::SummaryFinished { message, .. } => self.message(*message),
+            Record::SummaryFinished { message, .. } | Record::AnswerRefused { message, .. } => {
+                self.message(*message)
+            }
             Record::TurnContinued { turn, message, .. } => {
                 self.turn(*turn)?;
                 self.message(*message)

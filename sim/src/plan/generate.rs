@@ -187,6 +187,7 @@ fn submit(prompt: u64, options: &Options, roll: &mut Roll) -> Submit {
         steps: roll.between(1, options.steps),
         wait: roll.pick(&[60_000, 60_000, 100]),
         flaw: if roll.chance(options.senseless) { roll.pick(&[1, 3]) } else { 0 },
+        schema: roll.chance(options.schemas),
     }
 }
 

@@ -175,6 +175,8 @@ pub struct Submit {
     pub wait: u64,
     /// Whether it comes from a `hostler run`.
     pub headless: bool,
+    /// Whether its answer must satisfy a schema.
+    pub schema: bool,
     /// What is wrong with it: 0 nothing, 1 it is empty, 2 another text than before, 3 the run id of another.
     pub flaw: u64,
 }

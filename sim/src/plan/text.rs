@@ -61,6 +61,7 @@ fn submit_parts(submit: &Submit) -> Vec<(&'static str, u64)> {
         ("steps", submit.steps),
         ("wait", submit.wait),
         ("headless", u64::from(submit.headless)),
+        ("schema", u64::from(submit.schema)),
         ("flaw", submit.flaw),
     ]
 }
@@ -127,6 +128,8 @@ fn read_submit(get: &impl Fn(&str) -> Option<u64>) -> Option<Submit> {
         steps: get("steps")?,
         wait: get("wait")?,
         headless: get("headless")? > 0,
+        // Older files say nothing of it.
+        schema: get("schema").is_some_and(|schema| schema > 0),
         flaw: get("flaw")?,
     })
 }

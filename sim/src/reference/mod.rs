@@ -484,6 +484,7 @@ mod tests {
             steps: 3,
             wait: 1,
             headless: false,
+            schema: false,
             flaw: 0,
         };
         let command = submission(&submit);

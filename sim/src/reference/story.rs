@@ -73,6 +73,10 @@ pub(super) struct Turn {
     pub(super) summary: Option<u32>,
     /// How many summaries in a row have left the conversation too long.
     pub(super) crowded: u32,
+    /// Whether its run has said anything since an answer of it was refused.
+    pub(super) said: bool,
+    /// How many answers of its run were refused.
+    pub(super) repairs: u32,
     /// Whether a person has said no to one of its calls.
     pub(super) stopped: bool,
     /// By when its tools must have ended, once it is cancelled, and how it ends then.
@@ -85,6 +89,8 @@ pub(super) enum Doing {
     Asking { until: Timestamp, connected: bool, bytes: usize, blocks: Vec<Block> },
     /// The next attempt is made then.
     Waiting(Timestamp),
+    /// The answer of that step is held against its schema until then.
+    Checking(StepId, Timestamp),
     /// Tools are run, and how the answer ended.
     Running(Vec<(String, Call)>, FinishReason),
 }
@@ -135,8 +141,8 @@ impl Story {
     }
 
     pub(super) fn submit(&mut self, now: Timestamp, prompt: &Prompt, fates: &mut Vec<Fate>) {
-        let contradictory =
-            prompt.run.is_some() && prompt.terms.delivery == hostler_core::prompt::Delivery::Fold;
+        let alone = prompt.run.is_some() || prompt.terms.answer_schema.is_some();
+        let contradictory = alone && prompt.terms.delivery == hostler_core::prompt::Delivery::Fold;
         let run = prompt.run_id();
         let taken = self.has_run(&run);
         let known = self.past.known.contains_key(&prompt.id);
@@ -186,8 +192,21 @@ impl Story {
         let doing = Doing::Waiting(now);
         let (prompts, summary, settle, stopped) = (vec![prompt], None, None, false);
         let (denied, steps, crowded, renewed) = (0, 0, 0, None);
-        self.turn =
-            Some(Turn { prompts, attempt, doing, renewed, denied, steps, summary, crowded, stopped, settle });
+        let (said, repairs) = (false, 0);
+        self.turn = Some(Turn {
+            prompts,
+            attempt,
+            doing,
+            renewed,
+            denied,
+            steps,
+            summary,
+            crowded,
+            said,
+            repairs,
+            stopped,
+            settle,
+        });
         self.step(now, fates);
     }
 
@@ -274,6 +293,8 @@ impl Story {
             steps: 0,
             summary: None,
             crowded: 0,
+            said: false,
+            repairs: 0,
             stopped: false,
             settle: None,
         });
@@ -290,6 +311,7 @@ impl Story {
             Input::Inspected { call, intent } => self.inspected(now, *call, intent, fates),
             Input::Title { event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => self.titling = None,
             Input::ToolFinished { call, .. } => self.tool_ended(now, *call, fates),
+            Input::Checked { step, verdict } => self.checked(now, *step, verdict, fates),
             _ => {}
         }
     }
@@ -351,7 +373,7 @@ impl Story {
                 self.stop_calls();
                 self.after_tools(now, fates);
             }
-            Doing::Asking { .. } | Doing::Waiting(_) => self.end(now, status, fates),
+            Doing::Asking { .. } | Doing::Waiting(_) | Doing::Checking(..) => self.end(now, status, fates),
         }
     }
 
@@ -377,6 +399,10 @@ impl Story {
         {
             late.ready = Some(false);
             self.go_on(now, fates);
+        }
+        if matches!(self.turn.as_ref().map(|turn| &turn.doing), Some(Doing::Checking(_, until)) if *until <= now)
+        {
+            self.end(now, RunStatus::Error, fates);
         }
     }
 }

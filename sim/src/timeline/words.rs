@@ -211,6 +211,9 @@ fn said(own: Lane, input: &Said) -> Words {
         Said::Rename { .. } => (own, "hears", "a title reaches the session".to_owned()),
         Said::Fork { .. } => (own, "hears", "what to go on from reaches the session".to_owned()),
         Said::Title { event } => model("the title", event),
+        Said::Checked { step, verdict } => {
+            (Lane::Tools, "says", format!("the answer of {step} was looked at: {}", variant(verdict)))
+        }
         Said::Tick => (own, "hears", "a deadline has passed".to_owned()),
     };
     words(lane, kind, title).with(input)
@@ -278,6 +281,9 @@ fn decides(entry: &Entry) -> Words {
         Record::SummaryStarted { turn, .. } => format!("turn {turn} begins: the conversation is summed up"),
         Record::SummaryFinished { .. } => "the conversation has been summed up".to_owned(),
         Record::TurnContinued { turn, run, .. } => format!("run {run} goes on with turn {turn}"),
+        Record::AnswerRefused { .. } => {
+            "the answer does not satisfy its schema and is asked for again".to_owned()
+        }
         Record::StepStarted { step, .. } => format!("step {step} begins"),
         Record::AttemptStarted { attempt } => format!("request {attempt} is about to be made"),
         Record::TextAppended { .. } => "more text of the answer".to_owned(),
@@ -387,6 +393,12 @@ fn starts_for(Owned { session, effect }: &Owned) -> Option<Words> {
         Ask::CancelTool { call } => (Lane::Tools, format!("call {call} is told to stop")),
         Ask::MakeTitle { .. } => (Lane::Provider, "the model is asked for a title".to_owned()),
         Ask::CancelTitle => (Lane::Provider, "the model is told to stop (title)".to_owned()),
+        Ask::CheckAnswer { step } => {
+            (Lane::Tools, format!("the answer of {step} is held against its schema"))
+        }
+        Ask::CancelCheck { step } => {
+            (Lane::Tools, format!("the answer of {step} need not be looked at any more"))
+        }
         Ask::KeepRules { .. } => (Lane::Disk, "what was granted for always is kept".to_owned()),
         Ask::Reply { .. } => return None,
     };

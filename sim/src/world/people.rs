@@ -102,6 +102,7 @@ pub fn submission(submit: &Submit) -> Command {
         max_steps: submit.steps as u32,
         max_wait: submit.wait,
         stays: submit.prompt.is_multiple_of(2),
+        answer_schema: submit.schema.then(|| "{}".to_owned()),
         title: submit.prompt % 4 == 1,
         ..Terms::headless()
     };

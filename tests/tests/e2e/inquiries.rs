@@ -103,7 +103,7 @@ fn models_are_listed_with_what_is_known_of_them() {
 #[test]
 fn everything_is_where_it_is_said_to_be() {
     let home = home();
-    let other = home.root().join("other");
+    let other = home.work().join("other");
     fs::create_dir(home.work().join("sub")).unwrap();
     let words = ["dirs", "--json", "--cwd", "sub", "--data-dir", "../other"];
     let dirs = json(&home.hostler(words).finish().expect_code(0));

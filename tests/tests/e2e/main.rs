@@ -31,6 +31,7 @@ mod providers;
 mod rehearsal;
 mod replay;
 mod rules;
+mod schemas;
 mod sessions;
 mod signals;
 mod stopped;

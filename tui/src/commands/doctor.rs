@@ -71,19 +71,19 @@ fn word(verdict: Verdict) -> &'static str {
 }
 
 fn examine() -> Result<Vec<Finding>, Failure> {
+    let read_only = Place::read_only().map_err(Failure::error)?;
     let place = match Place::here() {
         Ok(place) => place,
-        Err(why) => return Ok(vec![Finding::new("data", Verdict::Bad, why)]),
+        Err(why) => {
+            let kept = read_only.map(|place| log(&place));
+            return Ok([Finding::new("data", Verdict::Bad, why)].into_iter().chain(kept).collect());
+        }
     };
     let mut findings = vec![match &place.warning {
         None => Finding::new("data", Verdict::Good, format!("{} can be written to", place.state.display())),
         Some(warning) => Finding::new("data", Verdict::Odd, warning.clone()),
     }];
-    findings.push(match store::check(&place.dir) {
-        Ok(None) => Finding::new("log", Verdict::Good, "there are no sessions in this directory yet"),
-        Ok(Some(records)) => Finding::new("log", Verdict::Good, format!("{records} records, sound")),
-        Err(error) => Finding::new("log", Verdict::Bad, error.to_string()),
-    });
+    findings.push(log(read_only.as_ref().unwrap_or(&place)));
     let logs = logging::directory(&place.state);
     let text = format!("what processes did is in {}; HOSTLER_LOG=debug has them say more", logs.display());
     findings.push(Finding::new("logging", Verdict::Good, text));
@@ -103,6 +103,15 @@ fn examine() -> Result<Vec<Finding>, Failure> {
         }
     }
     Ok(findings)
+}
+
+/// Whether what is kept of this directory is sound.
+fn log(place: &Place) -> Finding {
+    match store::check(&place.dir) {
+        Ok(None) => Finding::new("log", Verdict::Good, "there are no sessions in this directory yet"),
+        Ok(Some(records)) => Finding::new("log", Verdict::Good, format!("{records} records, sound")),
+        Err(error) => Finding::new("log", Verdict::Bad, error.to_string()),
+    }
 }
 
 /// Asks each configured provider for its list of models.

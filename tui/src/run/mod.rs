@@ -331,6 +331,10 @@ fn configured(args: &RunArgs, options: &mut Options) -> Result<(Arc<Place>, Arc<
     let limits = loaded.config.limits;
     let terms = &mut options.prompt.terms;
     terms.model = terms.model.take().or_else(|| loaded.config.model.clone());
+    terms.small_model = terms.small_model.take().or_else(|| loaded.config.small_model.clone());
+    // A title of a model's making costs something, so it is made only if somebody asks for it.
+    terms.title = terms.small_model.is_some();
+    terms.max_cost = args.max_cost.or(limits.max_cost);
     terms.max_steps = args.max_steps.or(limits.max_steps).unwrap_or(terms.max_steps);
     terms.max_wait = args.max_wait.or(limits.max_wait).unwrap_or(terms.max_wait);
     terms.rules.extend(loaded.rules);

@@ -60,6 +60,10 @@ impl Headless {
     /// The run has ended: prints the terminal, once, and ends the process. What is to be kept is kept before, so that the
     /// terminal tells whether it is.
     pub(super) fn finish(&mut self, at: Timestamp, terminal: RunFinished, out: &mut Effects<Effect>) {
+        // What was said before an answer that satisfies the schema is none.
+        if self.options.prompt.terms.answer_schema.is_some() && terminal.status != RunStatus::Ok {
+            self.answer = None;
+        }
         let keeps = self.options.keeps && self.phase != Phase::Keeping;
         match self.answer.as_ref().filter(|_| keeps) {
             Some((_, answer)) => {
