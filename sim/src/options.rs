@@ -262,7 +262,7 @@ impl Options {
 
     fn people(&mut self, roll: &mut Roll) {
         self.yolo = roll.pick(&[0, 300, 1000]);
-        self.outside = roll.pick(&[100, 400]);
+        self.outside = roll.pick(&[100, 400, 800]);
         self.run_ids = roll.pick(&[0, 300, 500, 1000]);
         self.deliveries = often(roll);
         self.cancels = roll.pick(&[0, 100, 250, 400]);
@@ -289,7 +289,7 @@ impl Options {
             self.steps = 16;
         }
         self.renewable = roll.below(2);
-        self.agents = roll.pick(&[0, 0, 400]);
+        self.agents = roll.pick(&[0, 300, 700]);
         self.provider_slow = often(roll);
         self.provider_stall = often(roll);
         self.provider_cut = often(roll);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::error::ContextValue;
+use clap::error::{ContextKind, ContextValue};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use hostler_core::client::one_line;
@@ -63,20 +63,26 @@ pub(crate) fn read() -> Result<(Cli, Vec<String>), clap::Error> {
 /// for a line of ours.
 pub(crate) fn tame(error: &mut clap::Error) {
     let tamed: Vec<_> = error.context().filter_map(|(kind, value)| Some((kind, tamed(value)?))).collect();
+    if !tamed.is_empty() {
+        // It quotes the same once more.
+        error.remove(ContextKind::Suggested);
+    }
     for (kind, value) in tamed {
         error.insert(kind, value);
     }
 }
 
+/// The value, if it has to be another one.
 fn tamed(value: &ContextValue) -> Option<ContextValue> {
-    match value {
-        ContextValue::String(text) => Some(ContextValue::String(one_line(text))),
+    let tamed = match value {
+        ContextValue::String(text) => ContextValue::String(one_line(text)),
         ContextValue::Strings(texts) => {
-            Some(ContextValue::Strings(texts.iter().map(|text| one_line(text)).collect()))
+            ContextValue::Strings(texts.iter().map(|text| one_line(text)).collect())
         }
-        // What we say ourselves.
-        _ => None,
-    }
+        // What clap says itself.
+        _ => return None,
+    };
+    (tamed != *value).then_some(tamed)
 }
 
 /// Collects the names of a command's arguments that were said, and of the command below it.
@@ -124,7 +130,7 @@ pub(crate) enum Command {
     Trust(TrustArgs),
     /// List models: what they can do and cost, and which can be asked.
     Models(ModelsArgs),
-    /// Print where configuration and sessions are.
+    /// Print where configuration, sessions and log files are.
     Dirs {
         /// Print one JSON object.
         #[arg(long)]
@@ -403,7 +409,7 @@ pub(crate) struct RunArgs {
     #[arg(long, short)]
     pub(crate) quiet: bool,
     /// Stop after so many steps (answers of the model).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) max_steps: Option<u32>,
     /// Stop once the run has cost so many dollars, such as 0.50; the model's prices must be known.
     #[arg(long, value_name = "USD", value_parser = micro_dollars)]
@@ -427,6 +433,13 @@ pub(crate) enum FormatArg {
     Json,
     /// A JSON object a line.
     Jsonl,
+}
+
+/// Reads how many.
+fn count(text: &str) -> Result<u32, String> {
+    let number: Option<u32> = text.parse().ok();
+    let bad = || format!("{text:?} is not a number above zero; write one such as 20");
+    number.filter(|number| *number > 0).ok_or_else(bad)
 }
 
 /// Reads a duration and gives it in milliseconds.

@@ -157,12 +157,17 @@ fn status(error: &CallError) -> Option<u16> {
 
 fn too_long(error: &CallError, wait: u64, max_wait: u64) -> TurnOutcome {
     let message = format!(
-        "The provider asks to wait {} s before the next request, longer than the {} s allowed ({}); try again later, or allow more with --max-wait.",
-        wait.div_ceil(1000),
-        max_wait / 1000,
+        "The provider asks to wait {} before the next request, longer than the {} allowed ({}); try again later, or allow more with --max-wait.",
+        span(if wait < 1000 { wait } else { wait.div_ceil(1000).saturating_mul(1000) }),
+        span(max_wait),
         error.message.trim_end_matches('.')
     );
     TurnOutcome::Limited(Reason::MaxWait, message)
+}
+
+/// A time for people.
+fn span(millis: u64) -> String {
+    if millis < 1000 { format!("{millis} ms") } else { format!("{} s", millis / 1000) }
 }
 
 /// What went wrong, for people, and what to do about it.

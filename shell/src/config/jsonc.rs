@@ -34,7 +34,7 @@ pub(crate) fn parse(text: &str) -> Result<Node, Mistake> {
 fn mistake(error: ParseError) -> Mistake {
     let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let at = Place { line: narrow(error.line_display()), column: narrow(error.column_display()) };
-    Mistake::new(at, format!("This is not JSON: {}", error.kind()))
+    Mistake::new(at, format!("This is not JSON ({}); mend it here", error.kind()))
 }
 
 /// Where the lines of a text begin.
@@ -153,7 +153,7 @@ mod tests {
         ] {
             let mistake = parse(text).unwrap_err();
             assert_eq!((mistake.at.line, mistake.at.column), (line, column), "{text}: {}", mistake.message);
-            assert!(mistake.message.starts_with("This is not JSON: "), "{}", mistake.message);
+            assert!(mistake.message.starts_with("This is not JSON ("), "{}", mistake.message);
         }
         assert_eq!(parse("").unwrap().value.json(), "{}");
         assert!(parse(&"[".repeat(100_000)).is_err());

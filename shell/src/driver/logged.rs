@@ -235,6 +235,7 @@ fn event_name(event: &ModelEvent) -> &'static str {
         ModelEvent::Call { .. } => "call",
         ModelEvent::Input { .. } => "arguments",
         ModelEvent::Usage(_) => "usage",
+        ModelEvent::Ending(_) => "ending",
         ModelEvent::Finished(_) => "finished",
         ModelEvent::Failed(_) => "failed",
     }

@@ -27,8 +27,11 @@ pub use levels::{BadLevels, Levels};
 use line::Style;
 use queue::Queue;
 
+/// How long a line for a file waits for others, so that a start is not disturbed by looking for the file.
+const LINGER: Duration = Duration::from_millis(50);
+
 /// How long the end of a process waits for what is not yet written.
-const ENDING: Duration = Duration::from_millis(250);
+const ENDING: Duration = Duration::from_secs(1);
 
 /// What is logged where.
 #[derive(Debug, Default)]
@@ -58,7 +61,7 @@ impl Logging {
         }
         if let Some(levels) = wanted(options.errors) {
             let queue = errors.insert(Queue::new());
-            queue.write_with("log-errors", errors::write);
+            queue.write_with("log-errors", Duration::ZERO, errors::write);
             let style = Style::Errors(Instant::now());
             layers.push(Lines::new(queue.clone(), style).with_filter(levels.into_filter()));
         }
@@ -73,10 +76,10 @@ impl Logging {
     pub fn keep_in(&self, dir: &Path) {
         let Some(queue) = &self.files else { return };
         let mut files = Files::new(dir);
-        queue.write_with("log-files", move |lines| files.write(lines));
+        queue.write_with("log-files", LINGER, move |lines| files.write(lines));
     }
 
-    /// Waits until all is written, for a quarter of a second at the most.
+    /// Waits until all is written, for a second at the most.
     pub fn end(&self) {
         let until = Instant::now() + ENDING;
         [&self.files, &self.errors].into_iter().flatten().for_each(|queue| queue.end(until));

@@ -4,10 +4,13 @@
 use std::fmt::Write;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How many bytes may wait.
 const WAITING_BYTES: usize = 1 << 20;
+
+/// How many bytes are worth writing at once.
+const ENOUGH: usize = 64 << 10;
 
 /// Lines that wait, shared with their writer.
 #[derive(Clone, Debug)]
@@ -58,14 +61,25 @@ impl Queue {
             state.lost += 1;
             return;
         }
+        let before = state.lines.len();
         state.lines.push_str(line);
+        let after = state.lines.len();
         drop(state);
-        self.shared.work.notify_one();
+        // In between the writer knows already, or waits for more.
+        if before == 0 || (before < ENOUGH && after >= ENOUGH) {
+            self.shared.work.notify_one();
+        }
     }
 
     /// Starts a thread that writes what is put in, whole lines together, for as long as `write` says that it can be written.
-    /// A queue has one writer; where no thread can be had, it has none.
-    pub(super) fn write_with(&self, name: &str, mut write: impl FnMut(&str) -> bool + Send + 'static) {
+    /// The first of them waits for others for as long as `linger`, so that whoever logs is not disturbed by much writing. A
+    /// queue has one writer; where no thread can be had, it has none.
+    pub(super) fn write_with(
+        &self,
+        name: &str,
+        linger: Duration,
+        mut write: impl FnMut(&str) -> bool + Send + 'static,
+    ) {
         let mut state = self.shared.lock();
         if state.writer != Writer::Awaited {
             return;
@@ -73,7 +87,7 @@ impl Queue {
         let shared = self.shared.clone();
         let body = move || {
             let gone = Leaving(shared);
-            while gone.0.take().is_some_and(|lines| write(&lines)) {}
+            while gone.0.take(linger).is_some_and(|lines| write(&lines)) {}
         };
         let started = thread::Builder::new().name(name.to_owned()).spawn(body).is_ok();
         state.writer = if started { Writer::Writing } else { Writer::Gone };
@@ -100,13 +114,21 @@ impl Shared {
     }
 
     /// Waits for lines; none once all is written and the end has come.
-    fn take(&self) -> Option<String> {
+    fn take(&self, linger: Duration) -> Option<String> {
         let mut state = self.lock();
         while state.lines.is_empty() && state.lost == 0 {
             if state.is_ending {
                 return None;
             }
             state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let until = Instant::now() + linger;
+        while !state.is_ending && state.lines.len() < ENOUGH {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            state = self.work.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         let mut lines = std::mem::take(&mut state.lines);
         let lost = std::mem::take(&mut state.lost);
@@ -135,7 +157,6 @@ impl Drop for Leaving {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::sync::mpsc;
-    use std::time::Duration;
 
     use super::*;
 
@@ -148,10 +169,20 @@ mod tests {
         let (queue, (written, lines)) = (Queue::new(), mpsc::channel());
         queue.push("one\n");
         queue.push("two\n");
-        queue.write_with("test", move |lines| written.send(lines.to_owned()).is_ok());
+        queue.write_with("test", Duration::ZERO, move |lines| written.send(lines.to_owned()).is_ok());
         queue.push("three\n");
         queue.end(soon());
         assert_eq!(lines.into_iter().collect::<String>(), "one\ntwo\nthree\n");
+    }
+
+    #[test]
+    fn lines_are_waited_for_and_written_together_and_the_end_waits_for_no_more() {
+        let (queue, (written, lines)) = (Queue::new(), mpsc::channel());
+        queue.write_with("test", Duration::from_secs(3600), move |lines| written.send(lines.to_owned()).is_ok());
+        queue.push("one\n");
+        queue.push("two\n");
+        queue.end(soon());
+        assert_eq!(lines.into_iter().collect::<Vec<String>>(), ["one\ntwo\n"]);
     }
 
     #[test]
@@ -159,7 +190,7 @@ mod tests {
         let queue = Queue::new();
         let ((entered, inside), (go, wait)) = (mpsc::channel(), mpsc::channel::<()>());
         let (written, lines) = mpsc::channel();
-        queue.write_with("test", move |lines| {
+        queue.write_with("test", Duration::ZERO, move |lines| {
             let _ = entered.send(());
             let _ = wait.recv();
             written.send(lines.to_owned()).is_ok()
@@ -182,7 +213,7 @@ mod tests {
     fn what_cannot_be_written_is_given_up() {
         let queue = Queue::new();
         queue.push("one\n");
-        queue.write_with("test", |_| false);
+        queue.write_with("test", Duration::ZERO, |_| false);
         queue.end(soon());
         queue.push("two\n");
         assert_eq!(queue.shared.lock().lines, "");

@@ -89,7 +89,8 @@ async fn find(place: &Key) -> Result<String, String> {
 fn in_file(file: &str) -> Result<String, String> {
     let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let path = file.strip_prefix("~/").map_or_else(|| PathBuf::from(file), |rest| home().join(rest));
-    let text = files::read(Path::new(&path), KEY_BYTES).map_err(|error| error.to_string())?;
+    let text = files::read(Path::new(&path), KEY_BYTES);
+    let text = text.map_err(|error| format!("{error}; name a file that has the key"))?;
     text.ok_or_else(|| "there is no such file; put the key there".to_owned())
 }
 

@@ -82,6 +82,9 @@ fn aim(options: &Options, what: &What, roll: &mut Roll) -> Aim {
     if matches!(what, What::Cancel { .. }) && roll.chance(400) {
         return Aim::Committed(roll.pick(&BEHIND));
     }
+    if matches!(what, What::Stop { .. }) && roll.chance(700) {
+        return Aim::Committed("PermissionAsked");
+    }
     match roll.below(3) {
         0 => Aim::Deadline(roll.between(0, 2) as i64 - 1),
         1 => Aim::Decided(roll.pick(&AIMS)),
@@ -119,7 +122,7 @@ fn what(id: u64, wants: bool, options: &Options, submitted: &[Submit], roll: &mu
         (Some(3), _) => What::Power { down: roll.pick(&[10, 20_000]), lost: roll.pick(&[0, 500, 1000]) },
         (Some(4), _) => What::Outage { how: roll.below(4), time: roll.pick(&[10, 3_000, 40_000]) },
         // A `hostler run` names its prompts anew each time.
-        (Some(5), _) if submitted.iter().any(|before| !before.headless) => {
+        (Some(5), _) if recent_plain(submitted).next().is_some() => {
             What::Submit(repeat(submitted, process, options, roll))
         }
         (Some(7), false) => What::Signal { prompt: recent(submitted, roll).prompt, how: roll.below(4) },
@@ -145,6 +148,11 @@ fn recent(submitted: &[Submit], roll: &mut Roll) -> Submit {
 /// How many of a thousand cancels are for a sub-agent by itself.
 const STOPS: u64 = 120;
 
+/// The last prompts that come from no `hostler run`.
+fn recent_plain(submitted: &[Submit]) -> impl Iterator<Item = Submit> {
+    submitted.iter().rev().filter(|before| !before.headless).take(2 * RECENT).copied()
+}
+
 /// How many prompts are recent.
 const RECENT: usize = 8;
 
@@ -155,8 +163,8 @@ fn covered(submitted: &[Submit], roll: &mut Roll) -> Option<u64> {
 }
 
 fn repeat(submitted: &[Submit], process: u64, options: &Options, roll: &mut Roll) -> Submit {
-    let plain: Vec<_> = submitted.iter().filter(|before| !before.headless).copied().collect();
-    let before = recent(&plain, roll);
+    let plain: Vec<_> = recent_plain(submitted).collect();
+    let before = roll.pick(&plain);
     let flaw = if roll.chance(options.senseless * 4) { 2 } else { before.flaw };
     Submit { process, flaw, ..before }
 }

@@ -76,7 +76,7 @@ pub enum What {
         /// The run of which prompt; the whole session if none.
         prompt: Option<u64>,
     },
-    /// The sub-agent that a session has opened last is cancelled, by itself.
+    /// A sub-agent of a session is cancelled, by itself.
     Stop {
         /// Through which process.
         process: u64,

@@ -95,7 +95,7 @@ pub(crate) fn action(what: &plan::What) -> String {
             format!("somebody cancels the run of prompt p{prompt} in session s{session}")
         }
         plan::What::Stop { session, .. } => {
-            format!("somebody cancels the last sub-agent of session s{session}, and only that")
+            format!("somebody cancels a sub-agent of session s{session}, and only that")
         }
         plan::What::Clear { session, .. } => format!("somebody clears the queue of session s{session}"),
         plan::What::Rename { session, name, .. } => {

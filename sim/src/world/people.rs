@@ -172,7 +172,7 @@ impl World {
         open + unanswered.count() >= self.options.crowd as usize
     }
 
-    /// Cancels the sub-agent that a session has opened last, and that is at work if one is.
+    /// Cancels a sub-agent of a session: one that a person is asked for if there is one, else one that is at work, else the last.
     pub(super) fn stop_agent(&mut self, process: u64, session: u64) {
         let root = session_id(session);
         let own = |(_, durable): &(&SessionId, &hostler_core::session::Durable)| {
@@ -180,7 +180,12 @@ impl World {
         };
         // Ids of one session are the longer and the higher the later.
         let last = self.disk.folds.iter().filter(own);
-        let last = last.max_by_key(|(id, durable)| (durable.turn.is_some(), id.as_str().len(), *id));
+        let asks = |id| {
+            let asks = self.disk.folds.get(&root).map(|durable| &durable.asks);
+            asks.is_some_and(|asks| asks.iter().any(|asked| asked.id.session == *id))
+        };
+        let last =
+            last.max_by_key(|(id, durable)| (asks(*id), durable.turn.is_some(), id.as_str().len(), *id));
         let Some(session) = last.map(|(id, _)| id.clone()) else { return };
         self.ask(process, Command::Cancel { session, scope: CancelScope::Session, reason: Reason::User });
     }

@@ -11,7 +11,6 @@ fn a_configuration_that_cannot_be_used_is_said_so() {
     for (what, text) in [
         ("It breaks off.", "{\n  \"model\": \"openai/x\""),
         ("It is no JSON.", "{\n  model = openai/x\n}\n"),
-        ("It is empty.", ""),
         ("It is no object.", "[]\n"),
         ("A key that there is not.", "{\n  \"modle\": \"openai/x\"\n}\n"),
         ("One that is like none.", "{\n  \"zzz\": 1\n}\n"),

@@ -51,15 +51,21 @@ fn what_a_provider_refuses_is_said_so() {
 #[test]
 fn an_answer_that_is_none_is_said_so() {
     let mut page = Page::new();
-    for (what, answers) in [
+    // Some are tried again for as long as patience lasts, so all are tried at the same time.
+    let all = [
         ("It is cut.", vec![Answer::say("Once upon a").finish("length")]),
         ("It is withheld.", vec![Answer::say("Once").finish("content_filter")]),
         ("It breaks off, again and again.", (0..4).map(|_| Answer::say("Once").no_tail()).collect()),
-        ("It is an error.", vec![Answer::say("Once").error_event("The model failed.")]),
+        ("It is an error.", (0..4).map(|_| Answer::say("Once").error_event("The model failed.")).collect()),
         ("It makes no sense.", vec![Answer::new().event(json!("nonsense"))]),
-    ] {
-        let (home, provider) = (home(), StrictProvider::start(answers));
-        page.meet(what, &home, home.run_text(&provider, ["-q", "Hi"]));
+    ];
+    let all = all.map(|(what, answers)| (what, home(), StrictProvider::start(answers)));
+    let runs = all.each_ref().map(|(what, home, provider)| {
+        let run = home.run_text(provider, ["-q", "Hi"]);
+        (what, home, run.line(), run.start())
+    });
+    for (what, home, line, run) in runs {
+        page.met(what, home, &line, &run.finish());
     }
     page.is("answers");
 }

@@ -13,6 +13,28 @@ fn begun(home: &Home) -> String {
     home.run(&provider, ["Two"]).finish().expect_code(0).lines().session()
 }
 
+/// Of seventeen ids two begin alike, whatever they are.
+#[test]
+fn a_beginning_that_several_have_is_said_so() {
+    let home = home();
+    let session = begun(&home);
+    let fork = || home.hostler(["sessions", "fork", &session]).finish().expect_code(0).out;
+    let mut ids: Vec<String> = (0..16).map(|_| fork()).chain([session.clone()]).collect();
+    ids.sort();
+    let twice = ids.windows(2).find(|two| two[0][..1] == two[1][..1]).unwrap();
+    let prefix = &twice[0][..1];
+    for words in
+        [&["sessions", "show", prefix][..], &["run", "--model", "rehearsal", "--session", prefix, "Hi"]]
+    {
+        let said = home.hostler(words.to_vec()).finish().expect_code(2).err;
+        assert!(
+            said.starts_with(&format!("hostler: more than one session begins with {prefix:?}: {prefix}")),
+            "{said}"
+        );
+        assert!(said.ends_with("; give more of its id\n") && said.lines().count() == 1, "{said}");
+    }
+}
+
 #[test]
 fn a_session_or_run_that_cannot_be_had_is_said_so() {
     let (mut page, home) = (Page::new(), home());
