@@ -48,6 +48,7 @@ fn session_input(session: &SessionId, input: &SessionInput) {
         SessionInput::Title { event } => {
             trace!(%session, event = event_name(event), "a model says something of a title")
         }
+        SessionInput::Checked { step, .. } => debug!(%session, %step, "an answer was held to its schema"),
         SessionInput::Inspected { call, .. } => trace!(%session, %call, "a call was looked at"),
         SessionInput::ToolOutput { call, text } => {
             trace!(%session, %call, bytes = text.len(), "a tool shows something")
@@ -99,6 +100,7 @@ fn record(session: &SessionId, record: &Record) {
         Record::StepFinished { step, usage, cost, context, .. } => {
             info!(%session, %step, input = usage.input, output = usage.output, cost, context, "a step is over");
         }
+        Record::AnswerRefused { .. } => info!(%session, "an answer does not satisfy its schema"),
         Record::CancelAccepted { watermark, reason, .. } => {
             info!(%session, watermark, ?reason, "a cancel is accepted");
         }
@@ -161,6 +163,8 @@ fn session_effect(session: &SessionId, effect: &Ask) {
         Ask::CancelTool { call } => info!(%session, %call, "a tool is to stop"),
         Ask::MakeTitle { model } => info!(%session, %model, "a model is asked for a title"),
         Ask::CancelTitle => debug!(%session, "a title is wanted no more"),
+        Ask::CheckAnswer { step } => debug!(%session, %step, "an answer is held to its schema"),
+        Ask::CancelCheck { step } => debug!(%session, %step, "an answer is held to its schema no more"),
         Ask::KeepRules { rules } => info!(%session, rules = rules.len(), "rules are kept"),
         Ask::Reply { to, .. } => trace!(request = to.0, "a client is answered"),
     }
