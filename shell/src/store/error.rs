@@ -204,8 +204,8 @@ mod tests {
         }
     }
 
-    fn sqlite(code: i32) -> rusqlite::Error {
-        rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None)
+    fn sqlite(code: i32, says: &str) -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), Some(says.to_owned()))
     }
 
     fn json() -> serde_json::Error {
@@ -221,11 +221,17 @@ mod tests {
         for error in [
             StoreError::Busy { path: path() },
             StoreError::Newer { path: path(), found: 9, known: 2 },
-            StoreError::Corrupt { path: path(), source: sqlite(rusqlite::ffi::SQLITE_CORRUPT) },
+            StoreError::Corrupt {
+                path: path(),
+                source: sqlite(rusqlite::ffi::SQLITE_CORRUPT, "database disk image is malformed"),
+            },
             StoreError::Disagrees { path: path(), what: "titles", session: "s".to_owned() },
             StoreError::Full { path: path() },
             StoreError::Gone { path: path() },
-            StoreError::Sqlite { path: path(), source: sqlite(rusqlite::ffi::SQLITE_CANTOPEN) },
+            StoreError::Sqlite {
+                path: path(),
+                source: sqlite(rusqlite::ffi::SQLITE_CANTOPEN, "unable to open database file"),
+            },
             StoreError::Record { seq: 7, source: json() },
             StoreError::Json { what: "snapshot", source: json() },
             StoreError::Io {
