@@ -107,6 +107,7 @@ fn record(session: &SessionId, record: &Record) {
         Record::StepFinished { step, usage, cost, context, .. } => {
             info!(%session, %step, input = usage.input, output = usage.output, cost, context, "a step is over");
         }
+        Record::AnswerRefused { .. } => info!(%session, "an answer does not satisfy its schema"),
         Record::CancelAccepted { watermark, reason, .. } => {
             info!(%session, watermark, ?reason, "a cancel is accepted");
         }
