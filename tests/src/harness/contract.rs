@@ -54,8 +54,20 @@ fn is_time(value: &Value) -> bool {
     shape == "0000-00-00T00:00:00.000Z"
 }
 
-/// Cursors name one log and never go back.
+/// Lines behind which there may be no record: nothing is recorded of somebody who waits for another process, nor of the end
+/// of a run that never was or whose log is lost.
+const WITHOUT: [&str; 4] = ["run.started", "warning", "prompt.queued", "run.finished"];
+
+/// Cursors stand where a record is told of, name one log and never go back.
 fn cursors(lines: &Lines) -> Verdict {
+    for line in lines.all() {
+        let may_lack = WITHOUT.iter().any(|kind| line["type"] == *kind);
+        ensure(may_lack || line["cursor"].is_string(), || format!("no cursor: {line}"))?;
+        ensure(
+            line["cursor"].is_null() || !matches!(line["type"].as_str(), Some("run.started" | "warning")),
+            || format!("a cursor: {line}"),
+        )?;
+    }
     let mut last: Option<(String, u64)> = None;
     for line in lines.all().iter().filter(|line| !line["cursor"].is_null()) {
         let cursor = line["cursor"].as_str().and_then(|text| text.rsplit_once('-'));

@@ -32,6 +32,8 @@ pub struct Finished {
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
+    /// When its end was seen.
+    pub at: Instant,
     /// What it printed on standard output.
     pub out: String,
     /// What it printed on standard error.
@@ -146,9 +148,10 @@ impl<'a> Running<'a> {
 
     fn wait(&mut self) -> Finished {
         let status = self.status();
+        let at = Instant::now();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the output is UTF-8");
         let (out, err) = (text(self.out.all()), text(self.err.all()));
-        Finished { code: status.code(), signal: status.signal(), out, err }
+        Finished { code: status.code(), signal: status.signal(), at, out, err }
     }
 
     fn status(&mut self) -> ExitStatus {

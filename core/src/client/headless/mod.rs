@@ -26,9 +26,10 @@ use crate::time::{Deadline, Timestamp};
 use crate::tools::Rule;
 
 /// How long a run is given to settle after the first signal, in milliseconds.
-const SETTLE: u64 = 4_750;
+const SETTLE: u64 = 4_500;
 
-/// How long after that a reader may take for what is left to be said. Both together are the bound that is promised.
+/// How long after that a reader may take for what is left to be said. Both together are less than the five seconds that are
+/// promised by as much as a process may need to end.
 const LAST_WORD: u64 = 250;
 
 /// What a run is to do and how it reports.

@@ -6,6 +6,9 @@ use serde_json::json;
 /// A line of a run that has one step and one tool call.
 fn line(seq: usize, kind: &str, body: Value) -> Value {
     let mut line = json!({"v": 1, "seq": seq, "ts": "2026-01-02T03:04:05.678Z", "run": "r", "session": "s", "type": kind});
+    if kind != "run.started" {
+        line["cursor"] = json!(format!("log-{}", seq - 1));
+    }
     for (name, value) in body.as_object().unwrap() {
         line[name] = value.clone();
     }
@@ -16,11 +19,11 @@ fn good() -> Vec<Value> {
     let finished = json!({
         "status": "ok", "exit_code": 0, "reason": "completed", "message": "", "answer": "ab", "message_id": 2,
         "usage": {}, "context_tokens": 1, "cost_usd": null, "steps": 1, "attempts": 2, "duration_ms": 1,
-        "tools": {"ok": 1, "failed": 0, "denied": 0, "cancelled": 0}, "cursor": "log-9", "last_cursor": "log-9",
+        "tools": {"ok": 1, "failed": 0, "denied": 0, "cancelled": 0}, "last_cursor": "log-10",
     });
     vec![
         line(1, "run.started", json!({"session": null})),
-        line(2, "step.started", json!({"step": "1.1", "cursor": "log-1"})),
+        line(2, "step.started", json!({"step": "1.1"})),
         line(3, "text.delta", json!({"message_id": 2, "text": "void"})),
         line(4, "retry", json!({"attempt": 1})),
         line(5, "attempt.reset", json!({"message_id": 2})),
@@ -28,7 +31,7 @@ fn good() -> Vec<Value> {
         line(7, "text.delta", json!({"message_id": 2, "text": "b"})),
         line(8, "tool.started", json!({"call": "1.1.1"})),
         line(9, "tool.finished", json!({"call": "1.1.1", "status": "ok"})),
-        line(10, "step.finished", json!({"step": "1.1", "cursor": "log-9"})),
+        line(10, "step.finished", json!({"step": "1.1"})),
         line(11, "run.finished", finished),
     ]
 }
@@ -60,6 +63,8 @@ fn the_frame_of_every_line_is_checked() {
     refused(|lines| lines[3]["session"] = json!("other"), "several sessions");
     refused(|lines| lines[3]["ts"] = json!("yesterday"), "no time");
     refused(|lines| lines[1]["cursor"] = json!("log-10"), "after");
+    refused(|lines| drop(lines[2].as_object_mut().unwrap().remove("cursor")), "no cursor");
+    refused(|lines| lines[0]["cursor"] = json!("log-1"), "a cursor");
     refused(|lines| lines[9]["cursor"] = json!("other-9"), "after");
     refused(|lines| lines[1]["type"] = json!("run.started"), "line 2");
     refused(|lines| lines[0]["type"] = json!("warning"), "line 1");
