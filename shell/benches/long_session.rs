@@ -155,6 +155,7 @@ impl Session<'_> {
         let found = Preparation {
             model: ModelRef { provider: "p".to_owned(), model: "m".to_owned() },
             system: "You are measured.".to_owned(),
+            answer_schema: None,
             tools: Vec::new(),
             context_window: None,
             prices: None,

@@ -93,6 +93,21 @@ pub const MARKS: &[&str] = &[
     "sub-agent stopped",
     "sub-agent interrupted by a crash",
     "list of what is to be done changed",
+    "session renamed",
+    "title refused",
+    "title made by a model",
+    "title waited for too long",
+    "title of a person kept",
+    "session made from another one",
+    "session to be made there already",
+    "session forgotten",
+    "session at work not forgotten",
+    "session that the disk did not forget",
+    "prompt for a session that is being forgotten",
+    "answer refused",
+    "answer refused as often as it may be",
+    "answer without words refused",
+    "cancel while an answer was looked at",
 ];
 
 /// The number of a mark, found while compiling.

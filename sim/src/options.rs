@@ -92,6 +92,8 @@ options! {
     yolo,
     /// How often a prompt has a run id.
     run_ids,
+    /// How often a prompt's answer must satisfy a schema.
+    schemas,
     /// How often a prompt is submitted with terms of delivery of its own.
     deliveries,
     /// Share of cancels among actions.
@@ -112,6 +114,12 @@ options! {
     suspends,
     /// Share of signals to runs among actions.
     signals,
+    /// Share of sessions that are renamed among actions.
+    names,
+    /// Share of sessions that are made from another one among actions.
+    forks,
+    /// Share of sessions that are forgotten among actions.
+    deletes,
     /// How often a prompt comes from a `hostler run`.
     headless,
     /// How often a call would touch something outside of the workspace.
@@ -210,6 +218,7 @@ impl Options {
         options.people(&mut roll);
         options.providers(&mut roll);
         options.tools_and_disk(&mut roll);
+        options.schemas = roll.pick(&[0, 0, 300, 800]);
         options
     }
 
@@ -265,6 +274,9 @@ impl Options {
         self.senseless = roll.pick(&[0, 0, 60, 150]);
         self.suspends = roll.pick(&[0, 0, 60]);
         self.signals = roll.pick(&[0, 0, 100, 250]);
+        self.names = roll.pick(&[0, 0, 40]);
+        self.forks = roll.pick(&[0, 0, 0, 60]);
+        self.deletes = roll.pick(&[0, 0, 0, 60]);
         // Each run takes in everything that happens in its process, so that many of them leave room for little else.
         self.headless = roll.pick(&[0, 300, 800]) / if self.actions > 40 { 8 } else { 1 };
         self.clock_back = roll.pick(&[0, 0, 500]);
@@ -321,9 +333,11 @@ impl Options {
             connect: self.connect,
             first_event: self.first_event,
             idle: self.idle,
-            title: Settings::default().title,
+            ending: Settings::default().ending,
             // Drawn with others of their kind.
+            title: self.prepare,
             inspect: self.prepare,
+            check: self.prepare,
             overtime: self.settle,
             settle: self.settle,
             backoff: self.backoff,

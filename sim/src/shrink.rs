@@ -28,9 +28,11 @@ fn entities(what: &What) -> [Option<u64>; 3] {
     match *what {
         What::Submit(submit) => [Some(submit.process), Some(submit.session), Some(submit.prompt)],
         What::Cancel { process, session, prompt } => [Some(process), Some(session), prompt],
-        What::Stop { process, session } | What::Clear { process, session } => {
-            [Some(process), Some(session), None]
-        }
+        What::Stop { process, session }
+        | What::Clear { process, session }
+        | What::Rename { process, session, .. }
+        | What::Fork { process, session, .. }
+        | What::Delete { process, session } => [Some(process), Some(session), None],
         What::Signal { prompt, .. } => [None, None, Some(prompt)],
         What::Kill { process, .. } | What::Suspend { process, .. } => [Some(process), None, None],
         What::Power { .. } | What::Outage { .. } => [None, None, None],
@@ -254,6 +256,7 @@ impl Search {
             self.change_submission(at, |submit| submit.run = false);
             self.change_submission(at, |submit| submit.permission = 1);
             self.change_submission(at, |submit| (submit.delivery, submit.flaw) = (0, 0));
+            self.change_submission(at, |submit| submit.schema = false);
             self.change_submission(at, |submit| submit.wait = 60_000);
             self.change_submission(at, |submit| submit.steps = 1);
         }

@@ -172,6 +172,11 @@ impl Rig {
         }
     }
 
+    /// The schema and the answer that is to be held against it.
+    pub(crate) fn answer_to_check(&self) -> Option<(String, String)> {
+        self.machine.answer_to_check(&session())
+    }
+
     /// How a prompt ended, if it did.
     pub(crate) fn ended(&self, prompt: &str) -> Option<&RunFinished> {
         self.log.iter().find_map(|entry| match &entry.record {

@@ -226,6 +226,11 @@ impl Workspace {
         self.open(session)?.title_request()
     }
 
+    /// The schema and the answer of that session that is to be held against it.
+    pub fn answer_to_check(&self, session: &SessionId) -> Option<(String, String)> {
+        self.open(session)?.answer_to_check()
+    }
+
     /// The runs that wait for a session to be opened and have ids that were chosen for them.
     pub fn waiting_runs(&self, session: &SessionId) -> Vec<RunId> {
         match self.sessions.get(session) {
@@ -583,6 +588,8 @@ fn pass_on(session: &SessionId, decisions: Decisions, out: &mut Effects<Effect>)
             | session::Effect::RunTool { .. }
             | session::Effect::MakeTitle { .. }
             | session::Effect::CancelTitle
+            | session::Effect::CheckAnswer { .. }
+            | session::Effect::CancelCheck { .. }
             | session::Effect::KeepRules { .. }
             | session::Effect::CancelTool { .. }) => {
                 push_effect(Owned { session: session.clone(), effect }, out, Effect::Session)

@@ -1,11 +1,13 @@
 //! Sessions on disk: their locks, their logs folded, their snapshots, and answers to queries.
 
+use std::time::Instant;
+
 use hostler_core::ids::{RunId, SessionId};
 use hostler_core::protocol::{Activity, Command, Query, Refusal, RefusalKind, Reply};
 use hostler_core::session::{Durable, FOLD_VERSION, snapshot_is_due};
 use hostler_core::workspace::{Input, Opened, RunOwner, TakenRun};
 
-use super::{Driver, Message};
+use super::{Driver, Message, logged};
 use crate::store::lock::{self, SessionLock, Taken};
 use crate::store::{Committed, Loaded, Store, StoreError};
 
@@ -44,7 +46,9 @@ impl Driver {
         let (clock, sender) = (self.setup.clock, self.sender.clone());
         self.jobs.expect_open(session.clone());
         std::thread::spawn(move || {
+            let began = Instant::now();
             let lock = lock::wait(&dir, &session, || clock.now()).map_err(|error| error.to_string());
+            logged::waited(&session, lock.is_ok(), began.elapsed());
             // A driver that is gone wants no lock.
             let _ = sender.blocking_send(Message::Locked { session, lock });
         });

@@ -10,6 +10,7 @@
 mod check;
 mod checkpoint;
 mod delete;
+mod derived;
 mod error;
 mod find;
 #[cfg(test)]
@@ -24,9 +25,12 @@ mod query;
 mod transcript;
 mod write;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+use tempfile::TempDir;
 
 pub use check::check;
 pub use error::StoreError;
@@ -64,6 +68,7 @@ impl Store {
 
     /// Opens the log in `dir` like [`Store::open`]; a log that is made gets the name `log`, which must not be empty.
     pub fn open_as(dir: &Path, log: &str) -> Result<Self, StoreError> {
+        let began = Instant::now();
         place::make_private(dir).map_err(StoreError::io("make the directory", dir))?;
         let path = dir.join(FILE);
         let connection = open::open(&path, log)?;
@@ -71,7 +76,17 @@ impl Store {
             connection.query_row("SELECT log, synced FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?)));
         let (log, synced) = meta.map_err(|error| Fault::from(error).at(&path))?;
         let file = FileId::of(&path);
+        tracing::debug!(path = %path.display(), micros = began.elapsed().as_micros(), "the log is open");
         Ok(Self { connection, path, log, synced, file, run_ended: false })
+    }
+
+    /// Opens a log in a directory that cannot be written to, to be read as it is now: an empty one if there is none. It is
+    /// copied to where it can be opened as usual, and the copy goes with the process.
+    pub fn open_copy(dir: &Path) -> Result<Self, StoreError> {
+        match copied(dir)? {
+            Some(copy) => Self::open(copy.path()),
+            None => Self::in_memory(),
+        }
     }
 
     /// A log in memory, which goes with the process.
@@ -108,6 +123,28 @@ impl Store {
         };
         write().map_err(|fault| fault.at(&self.path))
     }
+}
+
+/// A copy of the log in that directory, in a directory of its own that goes with what is returned; none if there is no log.
+pub fn copied(dir: &Path) -> Result<Option<TempDir>, StoreError> {
+    let log = dir.join(FILE);
+    if !log.exists() {
+        return Ok(None);
+    }
+    let copy = || -> std::io::Result<TempDir> {
+        let to = TempDir::with_prefix("hostler-copy-")?;
+        std::fs::copy(&log, to.path().join(FILE))?;
+        let wal = open::wal_of(&log);
+        if wal.exists() {
+            std::fs::copy(&wal, open::wal_of(&to.path().join(FILE)))?;
+        }
+        // A copy has the mode of what it is made from, which need not be one that can be written to.
+        for entry in std::fs::read_dir(to.path())? {
+            std::fs::set_permissions(entry?.path(), std::fs::Permissions::from_mode(0o600))?;
+        }
+        Ok(to)
+    };
+    copy().map(Some).map_err(StoreError::io("copy", &log))
 }
 
 /// What tells a file from all others, whatever it is called.

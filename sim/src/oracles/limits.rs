@@ -97,6 +97,12 @@ impl Oracle for Limits {
         }
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.prompts.retain(|(id, _), _| id.root() != *session);
+        self.turns.retain(|id, _| id.root() != *session);
+        self.summing.retain(|id| id.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

@@ -95,6 +95,11 @@ impl Oracle for Totals {
         }
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.uncharged.retain(|id, _| id.root() != *session);
+        self.agents.retain(|id, _| id.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

@@ -102,6 +102,9 @@ fn what(id: u64, wants: bool, options: &Options, submitted: &[Submit], roll: &mu
         options.repeats,
         options.suspends,
         options.signals,
+        options.names,
+        options.forks,
+        options.deletes,
     ];
     let drawn = roll.below(1000.max(shares.iter().sum()));
     let mut end = 0;
@@ -123,6 +126,14 @@ fn what(id: u64, wants: bool, options: &Options, submitted: &[Submit], roll: &mu
             What::Submit(repeat(submitted, process, options, roll))
         }
         (Some(7), false) => What::Signal { prompt: recent(submitted, roll).prompt, how: roll.below(4) },
+        (Some(8), _) => What::Rename { process, session, name: roll.below(5) },
+        (Some(9), _) => {
+            // Half of them go to a session of their own, to which prompts may come later.
+            let new = roll.between(options.sessions, options.sessions + 1);
+            let old = roll.below(options.sessions);
+            What::Fork { process, from: session, session: roll.pick(&[new, old]) }
+        }
+        (Some(10), false) => What::Delete { process, session },
         (Some(6), _) => What::Suspend { process, time: roll.pick(&[5, 1_000, 100_000]) },
         _ => What::Submit(submit(id, options, roll)),
     }
@@ -162,7 +173,7 @@ fn submit(prompt: u64, options: &Options, roll: &mut Roll) -> Submit {
     let headless = roll.chance(options.headless);
     Submit {
         process: roll.below(options.processes),
-        session: roll.below(options.sessions),
+        session: roll.below(options.sessions + if options.forks > 0 { 2 } else { 0 }),
         new: roll.chance(900),
         prompt,
         run: roll.chance(options.run_ids) || headless,
@@ -176,6 +187,7 @@ fn submit(prompt: u64, options: &Options, roll: &mut Roll) -> Submit {
         steps: roll.between(1, options.steps),
         wait: roll.pick(&[60_000, 60_000, 100]),
         flaw: if roll.chance(options.senseless) { roll.pick(&[1, 3]) } else { 0 },
+        schema: roll.chance(options.schemas),
     }
 }
 

@@ -90,6 +90,31 @@ pub enum What {
         /// Which session.
         session: u64,
     },
+    /// Somebody says what a session is called.
+    Rename {
+        /// Through which process.
+        process: u64,
+        /// Which session.
+        session: u64,
+        /// The how-manieth name.
+        name: u64,
+    },
+    /// A session is made from another one.
+    Fork {
+        /// Through which process.
+        process: u64,
+        /// From which session.
+        from: u64,
+        /// Which session is made.
+        session: u64,
+    },
+    /// A session is forgotten.
+    Delete {
+        /// Through which process.
+        process: u64,
+        /// Which session.
+        session: u64,
+    },
     /// A `hostler run` gets a signal, or its reader goes away.
     Signal {
         /// The run of which prompt.
@@ -150,6 +175,8 @@ pub struct Submit {
     pub wait: u64,
     /// Whether it comes from a `hostler run`.
     pub headless: bool,
+    /// Whether its answer must satisfy a schema.
+    pub schema: bool,
     /// What is wrong with it: 0 nothing, 1 it is empty, 2 another text than before, 3 the run id of another.
     pub flaw: u64,
 }
@@ -177,6 +204,9 @@ impl What {
             What::Cancel { process, .. }
             | What::Stop { process, .. }
             | What::Clear { process, .. }
+            | What::Rename { process, .. }
+            | What::Fork { process, .. }
+            | What::Delete { process, .. }
             | What::Kill { process, .. }
             | What::Suspend { process, .. } => Some(*process),
             What::Power { .. } | What::Outage { .. } | What::Signal { .. } => None,

@@ -60,6 +60,10 @@ const LAWS: [(&str, &str); 33] = [
         "reference",
         "What becomes of every prompt is what a second, simpler account of the rules says of the same events.",
     ),
+    (
+        "answers satisfy",
+        "Where an answer must satisfy a schema, a run has one if and only if it ends well, and the model is told at most twice that what it said will not do.",
+    ),
     ("effects", "Whatever is started is about something that is still under way."),
     (
         "one last line",

@@ -98,6 +98,13 @@ pub(crate) fn action(what: &plan::What) -> String {
             format!("somebody cancels a sub-agent of session s{session}, and only that")
         }
         plan::What::Clear { session, .. } => format!("somebody clears the queue of session s{session}"),
+        plan::What::Rename { session, name, .. } => {
+            format!("somebody calls session s{session} {:?}", crate::world::title(name))
+        }
+        plan::What::Fork { from, session, .. } => {
+            format!("somebody makes session s{session} from session s{from}")
+        }
+        plan::What::Delete { session, .. } => format!("somebody deletes session s{session}"),
         plan::What::Signal { prompt, how } => {
             let how = ["SIGHUP", "SIGINT", "SIGTERM"].get(how as usize);
             match how {
@@ -127,6 +134,9 @@ fn acts(what: &plan::What) -> Words {
         | plan::What::Cancel { .. }
         | plan::What::Stop { .. }
         | plan::What::Clear { .. }
+        | plan::What::Rename { .. }
+        | plan::What::Fork { .. }
+        | plan::What::Delete { .. }
         | plan::What::Signal { .. } => Lane::People,
     };
     let kind = if lane == Lane::People { "acts" } else { "bad" };
@@ -201,6 +211,9 @@ fn said(own: Lane, input: &Said) -> Words {
         Said::Rename { .. } => (own, "hears", "a title reaches the session".to_owned()),
         Said::Fork { .. } => (own, "hears", "what to go on from reaches the session".to_owned()),
         Said::Title { event } => model("the title", event),
+        Said::Checked { step, verdict } => {
+            (Lane::Tools, "says", format!("the answer of {step} was looked at: {}", variant(verdict)))
+        }
         Said::Tick => (own, "hears", "a deadline has passed".to_owned()),
     };
     words(lane, kind, title).with(input)
@@ -215,6 +228,7 @@ fn model(attempt: &str, event: &ModelEvent) -> (Lane, &'static str, String) {
         ModelEvent::Call { name, .. } => format!("brings a call of the tool {name}"),
         ModelEvent::Input { .. } => "brings some of a call's arguments".to_owned(),
         ModelEvent::Usage(_) => "says what it used".to_owned(),
+        ModelEvent::Ending(reason) => format!("says that it is done ({reason:?})"),
         ModelEvent::Finished(reason) => format!("is answered to the end ({reason:?})"),
         ModelEvent::Failed(error) => {
             return (Lane::Provider, "bad", format!("request {attempt} fails: {:?}", error.kind));
@@ -267,6 +281,9 @@ fn decides(entry: &Entry) -> Words {
         Record::SummaryStarted { turn, .. } => format!("turn {turn} begins: the conversation is summed up"),
         Record::SummaryFinished { .. } => "the conversation has been summed up".to_owned(),
         Record::TurnContinued { turn, run, .. } => format!("run {run} goes on with turn {turn}"),
+        Record::AnswerRefused { .. } => {
+            "the answer does not satisfy its schema and is asked for again".to_owned()
+        }
         Record::StepStarted { step, .. } => format!("step {step} begins"),
         Record::AttemptStarted { attempt } => format!("request {attempt} is about to be made"),
         Record::TextAppended { .. } => "more text of the answer".to_owned(),
@@ -376,6 +393,12 @@ fn starts_for(Owned { session, effect }: &Owned) -> Option<Words> {
         Ask::CancelTool { call } => (Lane::Tools, format!("call {call} is told to stop")),
         Ask::MakeTitle { .. } => (Lane::Provider, "the model is asked for a title".to_owned()),
         Ask::CancelTitle => (Lane::Provider, "the model is told to stop (title)".to_owned()),
+        Ask::CheckAnswer { step } => {
+            (Lane::Tools, format!("the answer of {step} is held against its schema"))
+        }
+        Ask::CancelCheck { step } => {
+            (Lane::Tools, format!("the answer of {step} need not be looked at any more"))
+        }
         Ask::KeepRules { .. } => (Lane::Disk, "what was granted for always is kept".to_owned()),
         Ask::Reply { .. } => return None,
     };

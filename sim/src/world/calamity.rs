@@ -34,6 +34,18 @@ impl World {
                 let session = super::people::session_id(session);
                 self.ask(process, hostler_core::protocol::Command::ClearQueue { session });
             }
+            What::Rename { process, session, name } => {
+                let (session, title) = (super::people::session_id(session), super::people::title(name));
+                self.ask(process, hostler_core::protocol::Command::Rename { session, title });
+            }
+            What::Fork { process, from, session } => {
+                let [from, session] = [from, session].map(super::people::session_id);
+                self.ask(process, hostler_core::protocol::Command::Fork { from, session });
+            }
+            What::Delete { process, session } => {
+                let session = super::people::session_id(session);
+                self.ask(process, hostler_core::protocol::Command::Delete { session });
+            }
             What::Kill { process, down } => self.kill(process as usize % self.processes.len(), down),
             What::Suspend { process, time } => {
                 let process = process as usize % self.processes.len();

@@ -112,7 +112,12 @@ impl World {
         let id = RequestId(it.requests);
         it.askers.insert(id, ask);
         let taken = self.taken(&command);
-        inputs.push(Input::Request { id, command, taken, source: None });
+        // What another session has come to is read here, as the log has it.
+        let source = match &command {
+            Command::Fork { from, .. } => self.disk.folds.get(from).cloned().map(Box::new),
+            _ => None,
+        };
+        inputs.push(Input::Request { id, command, taken, source });
         self.see(&Seen::Request { process, id });
     }
 

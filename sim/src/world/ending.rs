@@ -207,6 +207,7 @@ impl World {
                 steps: 12,
                 wait: 60_000,
                 flaw: 0,
+                schema: false,
                 headless: false,
             };
             self.ask(process, submission(&submit));

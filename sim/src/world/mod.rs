@@ -44,7 +44,7 @@ use disk::Disk;
 use ending::Act;
 use jobs::Jobs;
 use people::People;
-pub use people::submission;
+pub use people::{submission, title};
 use process::{Message, Process};
 use runs::Run;
 use sightings::Sightings;

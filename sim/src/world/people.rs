@@ -74,6 +74,12 @@ pub(super) fn session_id(number: u64) -> SessionId {
     SessionId::new(format!("s{number}"))
 }
 
+/// What people call a session; the first of these is no title.
+pub fn title(name: u64) -> String {
+    let titles = ["", "Mine", " Mine, with\ta tab ", "Ours", "\u{7}"];
+    titles[name as usize % titles.len()].to_owned()
+}
+
 /// The run that a submission with a run id asks for, or that a prompt's own id names.
 pub(super) fn run_id(prompt: u64, named: bool) -> RunId {
     if named { RunId::new(format!("r{prompt}")) } else { RunId::new(format!("p{prompt}")) }
@@ -96,6 +102,8 @@ pub fn submission(submit: &Submit) -> Command {
         max_steps: submit.steps as u32,
         max_wait: submit.wait,
         stays: submit.prompt.is_multiple_of(2),
+        answer_schema: submit.schema.then(|| "{}".to_owned()),
+        title: submit.prompt % 4 == 1,
         ..Terms::headless()
     };
     let prompt = Prompt {
@@ -248,6 +256,7 @@ impl World {
             sometimes!("permission answered", if *resolved);
             return sometimes!("permission answered too late", if !*resolved);
         }
+        note_errand(&ask.command, reply);
         let Command::Submit { session, prompt } = &ask.command else {
             return sometimes!("cancel with nothing to cancel", if matches!(reply, Reply::Cancelled { runs } if runs.is_empty()));
         };
@@ -296,6 +305,33 @@ impl World {
             let after = if insists { 31_000 } else { after };
             self.agenda.push(self.now + after, Happening::Again(number));
         }
+    }
+}
+
+fn note_errand(command: &Command, reply: &Reply) {
+    let refused = |wanted| matches!(reply, Reply::Refused(refusal) if refusal.kind == wanted);
+    match command {
+        Command::Rename { .. } => {
+            sometimes!("session renamed", if *reply == Reply::Renamed);
+            sometimes!("title refused", if refused(RefusalKind::Invalid));
+        }
+        Command::Fork { .. } => {
+            sometimes!("session made from another one", if matches!(reply, Reply::Forked { .. }));
+            sometimes!("session to be made there already", if refused(RefusalKind::Conflict));
+        }
+        Command::Delete { .. } => {
+            sometimes!("session forgotten", if *reply == Reply::Deleted);
+            sometimes!("session at work not forgotten", if refused(RefusalKind::Conflict));
+            sometimes!("session that the disk did not forget", if refused(RefusalKind::Storage));
+        }
+        Command::Submit { .. } => {
+            let gone = |refusal: &hostler_core::protocol::Refusal| refusal.message.contains("being deleted");
+            sometimes!(
+                "prompt for a session that is being forgotten",
+                if matches!(reply, Reply::Refused(refusal) if gone(refusal))
+            );
+        }
+        Command::Cancel { .. } | Command::ClearQueue { .. } | Command::Answer { .. } => {}
     }
 }
 

@@ -186,6 +186,9 @@ impl Process {
             SessionInput::Model { attempt, event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => {
                 EffectId::Attempt(session.clone(), *attempt)
             }
+            SessionInput::Title { event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => {
+                EffectId::Title(session.clone())
+            }
             _ => return,
         };
         self.running.remove(&id);

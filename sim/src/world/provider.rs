@@ -51,6 +51,37 @@ pub(super) fn answer(attempt: AttemptId, sub_agent: bool, roll: &mut Roll, optio
     Answer { script, endless, manner: Manner::Silent(late) }
 }
 
+/// What a model makes of a first prompt.
+pub(super) fn title(roll: &mut Roll, options: &Options) -> Answer {
+    let say = |text: &str| ModelEvent::Text { block: 0, text: text.to_owned() };
+    let mut events =
+        vec![(delay(options.first_event.min(options.prepare), roll, options), ModelEvent::Connected)];
+    if let Some(refused) = refusal(roll, options) {
+        events.push((0, ModelEvent::Failed(refused)));
+    } else {
+        let words =
+            ["**A title**", "\"A title\"\nand more", " \n", "<think>hm", "<think>hm</think>A title", "word "];
+        let word = roll.pick(&words);
+        for _ in 0..roll.pick(&[1, 1, 20]) {
+            events.push((options.delay(roll, 20), say(word)));
+        }
+        if roll.chance(300) {
+            events.push((0, ModelEvent::Reasoning { block: 1, text: "hm".to_owned() }));
+        }
+        if !roll.chance(options.usage_missing) {
+            events.push((0, ModelEvent::Usage(Usage { input: 9, output: 3, ..Usage::default() })));
+        }
+        ending(&mut events, roll, options);
+    }
+    break_off(&mut events, roll, options);
+    let late = if roll.chance(options.provider_late) { 1 } else { 0 };
+    for _ in 0..late {
+        events.push(too_late(roll));
+    }
+    let script = events.into_iter().map(|(at, event)| (at, Input::Title { event })).collect();
+    Answer { script, endless: None, manner: Manner::Silent(late) }
+}
+
 /// What a script has laid down.
 pub(super) fn staged(attempt: AttemptId, staged: StagedAnswer) -> Answer {
     let script = staged.events.into_iter().map(|(at, event)| (at, input(attempt, event))).collect();

@@ -44,6 +44,7 @@ pub(super) fn handled(cancel: bool, outcome: bool, phase: Phase, nothing: bool) 
         sometimes!("cancel while the model was asked", if matches!(phase, Phase::Asking | Phase::Streaming));
         sometimes!("cancel while tools ran", if phase == Phase::Tools);
         sometimes!("cancel during a summary", if phase == Phase::Summing);
+        sometimes!("cancel while an answer was looked at", if phase == Phase::Checking);
         sometimes!("cancel during the wait before a retry", if phase == Phase::Pausing);
     }
 }
@@ -72,6 +73,7 @@ impl Sightings {
             turn(&entry.record);
             permission(entry);
             answer(&entry.record);
+            schema(&entry.record);
         }
     }
 
@@ -169,6 +171,20 @@ fn permission(entry: &Entry) {
             sometimes!("sub-agent stopped by a person's no", if finished.reason == Reason::Denied && finished.status == RunStatus::Cancelled);
         }
         Record::TodosChanged { .. } => sometimes!("list of what is to be done changed"),
+        _ => {}
+    }
+}
+
+fn schema(record: &Record) {
+    match record {
+        Record::AnswerRefused { answer, .. } => {
+            sometimes!("answer refused");
+            sometimes!("answer without words refused", if answer.is_none());
+        }
+        Record::TurnFinished { outcome: TurnOutcome::Failed(error), .. } => {
+            let often = error.class == ErrorClass::Schema && error.message.contains("times more");
+            sometimes!("answer refused as often as it may be", if often);
+        }
         _ => {}
     }
 }

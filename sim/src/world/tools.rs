@@ -128,6 +128,7 @@ fn prepared(model: &str, failed: bool, options: &Options) -> Box<Result<Preparat
     let found = Preparation {
         model: ModelRef { provider: "sim".to_owned(), model: model.to_owned() },
         system: "You are simulated.".to_owned(),
+        answer_schema: None,
         tools: offered(),
         context_window: (options.window > 0).then_some(options.window),
         prices: None,

@@ -97,6 +97,19 @@ impl<'a> Hostler<'a> {
         }
     }
 
+    /// The command line as a person would type it.
+    pub fn line(&self) -> String {
+        let quoted = |word: &String| {
+            let plain = |char: char| char.is_ascii_alphanumeric() || "/._-:=,$".contains(char);
+            let escaped = || format!("'{}'", word.escape_debug());
+            if !word.is_empty() && word.chars().all(plain) { word.clone() } else { escaped() }
+        };
+        std::iter::once("hostler".to_owned())
+            .chain(self.words.iter().map(quoted))
+            .collect::<Vec<_>>()
+            .join(" ")
+    }
+
     /// Adds words.
     pub fn words<S: Into<String>>(mut self, words: impl IntoIterator<Item = S>) -> Self {
         self.words.extend(words.into_iter().map(Into::into));

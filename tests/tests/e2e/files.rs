@@ -157,3 +157,18 @@ fn a_small_model_gives_a_title() {
     let unknown = home.run(&provider, ["--small-model", "nobody/x", "Hi"]).finish().expect_code(2);
     assert_eq!(unknown.last()["reason"], "unknown_model");
 }
+
+#[test]
+fn with_another_directory_all_other_paths_are_seen_from_there() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("{\"name\": \"Ada\"}")));
+    home.write("sub/a.txt", "below\n");
+    home.write("sub/system.txt", "You are a parrot.\n");
+    home.write("sub/schema.json", "{\"type\": \"object\"}\n");
+    home.write("a.txt", "above\n");
+    let words =
+        ["--file", "a.txt", "--system", "system.txt", "--schema", "schema.json", "--output", "../out.json"];
+    home.run(&provider, ["--cwd", "sub", "Who?"]).words(words).finish().expect_code(0);
+    let said = provider.completions()[0].body.to_string();
+    assert!(said.contains("below") && said.contains("parrot") && !said.contains("above"), "{said}");
+    assert_eq!(home.read("out.json"), "{\"name\": \"Ada\"}\n");
+}

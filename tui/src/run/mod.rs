@@ -41,7 +41,11 @@ const CLOSING: Duration = Duration::from_secs(2);
 /// Runs a prompt to its end.
 pub(crate) fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
+    let runtime = runtime.map_err(|error| {
+        Failure::error(format!(
+            "The program cannot start ({error}); see whether there is room for another process."
+        ))
+    })?;
     let code = runtime.block_on(async {
         let run = Run::new(&args)?;
         Ok::<u8, Failure>(run.until_over(args).await)
@@ -83,9 +87,13 @@ impl Run {
     fn new(args: &RunArgs) -> Result<Self, Failure> {
         let clock = Clock::start();
         let mut options = options::options(args)?;
+        tracing::info!(run = %options.prompt.id, "a run begins");
         let place = configured(args, &mut options);
-        let signals = Signals::watch()
-            .map_err(|error| Failure::error(format!("Signals cannot be watched ({error}).")))?;
+        let signals = Signals::watch().map_err(|error| {
+            Failure::error(format!(
+                "Signals cannot be watched ({error}); see whether there is room for another process."
+            ))
+        })?;
         Ok(Self {
             machine: Headless::new(options, clock.now()),
             clock,
@@ -139,6 +147,7 @@ impl Run {
     }
 
     fn feed(&mut self, input: Input) {
+        note(&input);
         let mut out = Effects::new();
         self.machine.handle(self.clock.now(), input, &mut out);
         let (_, effects) = out.into_parts();
@@ -149,7 +158,10 @@ impl Run {
                 Effect::Keep(text) => self.keeping.start(text),
                 Effect::Out(text) => self.queue.push_back(text),
                 Effect::Err(text) => self.told.push_back(text),
-                Effect::Exit(code) => self.code = Some(code),
+                Effect::Exit(code) => {
+                    tracing::info!(code, "the run is over for its client");
+                    self.code = Some(code);
+                }
             }
         }
         self.write();
@@ -221,6 +233,25 @@ impl Run {
         };
         // A door that does not close in time is left open.
         let _ = tokio::time::timeout_at(until, closing).await;
+    }
+}
+
+/// Notes in the log files what comes from outside.
+fn note(input: &Input) {
+    match input {
+        Input::Signal(signal) => tracing::info!(?signal, "a signal came"),
+        Input::OutputClosed => tracing::info!("the reader of standard output is gone"),
+        Input::OutputFailed(why) => tracing::info!(why, "standard output cannot be written"),
+        Input::Unavailable(refusal) => tracing::info!(kind = ?refusal.kind, "the workspace is not to be had"),
+        Input::ServerLost(_) => tracing::info!("the server is lost"),
+        Input::Mistake(_) => tracing::info!("what was asked for makes no sense"),
+        Input::Begin
+        | Input::Opened
+        | Input::Ready(_)
+        | Input::Reply(_)
+        | Input::Event(_)
+        | Input::Kept(_)
+        | Input::Tick => {}
     }
 }
 
@@ -300,6 +331,10 @@ fn configured(args: &RunArgs, options: &mut Options) -> Result<(Arc<Place>, Arc<
     let limits = loaded.config.limits;
     let terms = &mut options.prompt.terms;
     terms.model = terms.model.take().or_else(|| loaded.config.model.clone());
+    terms.small_model = terms.small_model.take().or_else(|| loaded.config.small_model.clone());
+    // A title of a model's making costs something, so it is made only if somebody asks for it.
+    terms.title = terms.small_model.is_some();
+    terms.max_cost = args.max_cost.or(limits.max_cost);
     terms.max_steps = args.max_steps.or(limits.max_steps).unwrap_or(terms.max_steps);
     terms.max_wait = args.max_wait.or(limits.max_wait).unwrap_or(terms.max_wait);
     terms.rules.extend(loaded.rules);

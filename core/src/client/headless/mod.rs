@@ -73,6 +73,9 @@ pub struct Gathered {
     pub rules: Vec<Rule>,
     /// What stands in the place of the principles in the system prompt.
     pub system: Option<String>,
+    /// The JSON Schema that the answer must satisfy, as JSON text.
+    #[serde(default)]
+    pub schema: Option<String>,
     /// What there is to say about how it came together.
     pub warning: Option<String>,
 }
@@ -331,7 +334,7 @@ impl Headless {
         if self.phase != Phase::Reading {
             return;
         }
-        let Gathered { text, attachments, rules, system, warning } = gathered;
+        let Gathered { text, attachments, rules, system, schema, warning } = gathered;
         if let Some(warning) = warning {
             self.warn(now, &warning, out);
         }
@@ -344,6 +347,7 @@ impl Headless {
         prompt.attachments = attachments;
         prompt.terms.rules.extend(rules);
         prompt.terms.system = system.or(prompt.terms.system.take());
+        prompt.terms.answer_schema = schema.or(prompt.terms.answer_schema.take());
         self.phase = Phase::Opening;
         out.push(Effect::Open);
     }

@@ -260,10 +260,17 @@ fn output_that_cannot_be_written_is_a_failure_that_is_said() {
     assert_eq!(cancels(&stand), [Reason::Storage], "the log says why as well");
     stand.finish(RunStatus::Error, Reason::Storage);
     assert_eq!(stand.exit, Some(1));
-    assert_eq!(stand.err, "hostler: Standard output cannot be written (No space left on device).\n");
+    assert_eq!(
+        stand.err,
+        "hostler: Standard output cannot be written (No space left on device); see whether there is room where it leads.\n"
+    );
 
     let mut stand = Stand::begun(options(Format::Text));
     stand.finish(RunStatus::Ok, Reason::Completed);
     stand.feed(Input::OutputFailed("No space left on device".into()));
-    assert!(stand.exit == Some(1) && stand.err.ends_with("(No space left on device).\n"), "{}", stand.err);
+    assert!(
+        stand.exit == Some(1) && stand.err.ends_with("see whether there is room where it leads.\n"),
+        "{}",
+        stand.err
+    );
 }

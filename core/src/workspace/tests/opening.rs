@@ -220,3 +220,20 @@ fn a_run_id_that_another_process_gave_meanwhile_is_not_given_again() {
     assert_eq!(refusal(&rig, used), RefusalKind::Conflict);
     assert!(matches!(rig.reply(free), Reply::Accepted { .. }));
 }
+
+#[test]
+fn a_prompt_that_waits_or_is_open_is_known_by_its_run_and_nobody_else_gets_that() {
+    let mut rig = Rig::new();
+    let elsewhere = |rig: &mut Rig| {
+        let other = Prompt { id: crate::ids::PromptId::new("two"), ..run("one", "Do it too.") };
+        let (id, _) = rig.asks_for(submit(&SessionId::new("another"), other));
+        refusal(rig, id)
+    };
+    let (first, _) = asks(&mut rig, run("one", "Do it."));
+    let (again, _) = asks(&mut rig, run("one", "Do it."));
+    rig.open(&session());
+    assert!(matches!((rig.reply(first), rig.reply(again)), (Reply::Accepted { .. }, Reply::Accepted { .. })));
+    let (once_more, _) = asks(&mut rig, run("one", "Do it."));
+    assert!(matches!(rig.reply(once_more), Reply::Accepted { .. }));
+    assert_eq!(elsewhere(&mut rig), RefusalKind::Conflict);
+}
