@@ -8,7 +8,6 @@ mod faults;
 mod heads;
 mod lives;
 mod messages;
-mod rejects;
 mod responses;
 mod scripts;
 mod wires;

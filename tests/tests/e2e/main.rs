@@ -23,6 +23,7 @@ mod places;
 mod protocols;
 mod rehearsal;
 mod replay;
+mod responses;
 mod rules;
 mod sessions;
 mod signals;

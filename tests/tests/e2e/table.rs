@@ -29,7 +29,9 @@ fn models_behind_openrouter_are_listed_with_its_key_and_have_their_prices() {
     );
 
     let run = home.hostler(["run", "--model", name, "--format", "jsonl", "Hi"]).provider(&provider);
-    let run = run.variable("OPENROUTER_BASE_URL", &provider.base_url()).finish().expect_code(0);
+    let run =
+        run.variable("OPENROUTER_BASE_URL", &provider.base_url()).variable("OPENROUTER_API_KEY", "sk-test");
+    let run = run.finish().expect_code(0);
     assert_eq!(run.last()["cost_usd"], json!(0.0015));
     assert!(run.lines().of("warning").is_empty());
     assert_eq!(provider.completions()[0].body["model"], "anthropic/claude-haiku-4.5");

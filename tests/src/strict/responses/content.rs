@@ -94,7 +94,10 @@ fn is_picture(url: &str) -> bool {
 fn is_base64(data: &str) -> bool {
     let digits = data.trim_end_matches('=');
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/';
-    !digits.is_empty() && data.len().is_multiple_of(4) && data.len() - digits.len() < 3 && digits.bytes().all(plain)
+    !digits.is_empty()
+        && data.len().is_multiple_of(4)
+        && data.len() - digits.len() < 3
+        && digits.bytes().all(plain)
 }
 
 fn file(file: &Map<String, Value>, path: &str) -> Check {
