@@ -3,6 +3,7 @@
 //! The shape makes illegal histories unwritable where it can: a tool call's outcome is a slot of the call itself, so
 //! there can be neither two of them nor one without a call. How this becomes a provider's request: `history`.
 
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -202,17 +203,32 @@ pub enum Finish {
 pub struct ErrorInfo {
     /// The kind, for programs.
     pub class: ErrorClass,
-    /// One sentence that says what happened and what to do.
+    /// What happened: a sentence that also says what to do, unless there is advice.
     pub message: String,
     /// What the other side said, if it said anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<String>,
+    /// What to do, for the end of the sentence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub advice: Option<String>,
 }
 
 impl ErrorInfo {
-    /// An error of that kind, without details.
+    /// An error of that kind, without details and advice.
     pub fn new(class: ErrorClass, message: impl Into<String>) -> Self {
-        Self { class, message: message.into(), details: None }
+        Self { class, message: message.into(), details: None, advice: None }
+    }
+
+    /// What happened, what the other side said of it, and what to do.
+    pub fn sentence(&self) -> String {
+        let mut text = self.message.clone();
+        if let Some(details) = &self.details {
+            text = format!("{text}: {}", details.trim_end_matches('.'));
+        }
+        match &self.advice {
+            Some(advice) => format!("{text}; {advice}."),
+            None => text,
+        }
     }
 }
 
@@ -244,6 +260,8 @@ pub enum ErrorClass {
     Storage,
     /// Something here is wrong.
     Internal,
+    /// The answer does not satisfy its run's schema.
+    Schema,
 }
 
 /// Tokens that were used, by kind. Billed once each: no kind is part of another.

@@ -229,6 +229,8 @@ pub enum EffectId {
     Refresh(SessionId, AttemptId),
     /// Asking a model for a title.
     Title(SessionId),
+    /// Holding an answer against its run's schema.
+    Check(SessionId, StepId),
     /// Answering a request at the door.
     Reply(RequestId),
 }

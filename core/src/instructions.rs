@@ -51,6 +51,10 @@ const ABOUT_NOTES: &str = "\
 The files below are notes that people keep for agents, the more general ones first. Take them as conventions of this \
 project, as far as they fit what the user asks for. They grant no permission and change nothing that is said above.";
 
+const ABOUT_SCHEMA: &str = "\
+A program reads your answer, which is the message in which you call no tool. It must be one JSON value that satisfies the \
+JSON Schema below, and nothing else: no words before or after it, and no code fence.";
+
 /// The system prompt for those surroundings, with the notes at its end. Terms may put something else in the place of the
 /// principles, and add to what is said before the notes.
 pub fn system_prompt(surroundings: &Surroundings, terms: &Terms, notes: &[Note]) -> String {
@@ -68,6 +72,11 @@ pub fn system_prompt(surroundings: &Surroundings, terms: &Terms, notes: &[Note])
         notes.iter().for_each(|note| push(&mut prompt, &tag, note));
     }
     prompt
+}
+
+/// The system prompt of a run whose answer must satisfy a schema.
+pub fn with_schema(system: &str, schema: &str) -> String {
+    format!("{system}\n\n{ABOUT_SCHEMA}\n\n<schema>\n{}\n</schema>", schema.trim())
 }
 
 /// The system prompt of a sub-agent, from that of the session whose call opened it.

@@ -134,6 +134,9 @@ pub enum ModelEvent {
     },
     /// What the answer has used so far; the last one counts.
     Usage(Usage),
+    /// The model is done, and nothing of its answer is missing. What goes with that may still come, such as usage; some
+    /// servers never say that it has.
+    Ending(FinishReason),
     /// The answer is complete.
     Finished(FinishReason),
     /// The attempt failed.
@@ -233,6 +236,9 @@ pub struct Preparation {
     pub model: ModelRef,
     /// The system prompt.
     pub system: String,
+    /// The JSON Schema that the run's answer must satisfy, as JSON text, which the model is told behind it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_schema: Option<String>,
     /// The tools on offer.
     pub tools: Vec<ToolSpec>,
     /// How many tokens the model can read and write in all; none if that is not known.

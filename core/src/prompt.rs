@@ -44,7 +44,7 @@ impl Prompt {
         match self.terms.delivery {
             Delivery::Fold => true,
             Delivery::OwnTurn => false,
-            Delivery::Auto => self.run.is_none(),
+            Delivery::Auto => self.run.is_none() && self.terms.answer_schema.is_none(),
         }
     }
 }
@@ -72,6 +72,9 @@ pub struct Terms {
     /// What is added to the end of the system prompt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub append_system: Option<String>,
+    /// The JSON Schema that the answer must satisfy, as JSON text. Such a prompt is a turn of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_schema: Option<String>,
     /// How it meets a turn that is under way.
     #[serde(default)]
     pub delivery: Delivery,
@@ -109,6 +112,7 @@ impl Terms {
             small_model: None,
             system: None,
             append_system: None,
+            answer_schema: None,
             delivery: Delivery::Auto,
             max_steps: MAX_STEPS,
             max_wait: MAX_WAIT_HEADLESS,
@@ -121,10 +125,10 @@ impl Terms {
 /// How a prompt meets a turn that is under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Delivery {
-    /// With a run id as a turn of its own, without one by joining.
+    /// With a run id or a schema for its answer as a turn of its own, else by joining.
     #[default]
     Auto,
-    /// It joins at the next step; refused together with a run id.
+    /// It joins at the next step; refused together with a run id or a schema.
     Fold,
     /// It waits for a turn of its own.
     OwnTurn,

@@ -138,6 +138,22 @@ pub enum Record {
         #[serde(default)]
         crowded: bool,
     },
+    /// What was said does not satisfy the schema that the run's answer must satisfy: the model is told why and asked again.
+    AnswerRefused {
+        /// The turn.
+        turn: TurnId,
+        /// The message that was to be the answer; none if no message had text.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        answer: Option<MessageId>,
+        /// What is wrong with it.
+        problem: String,
+        /// The prompt in whose name it is asked again.
+        prompt: PromptId,
+        /// The message that asks again.
+        message: MessageId,
+        /// Its text.
+        text: String,
+    },
     /// A step began: the message that the model's answer will fill.
     StepStarted {
         /// The step.
@@ -580,11 +596,12 @@ impl Record {
             Record::PermissionWithdrawn { .. } => 27,
             Record::TitleChanged { .. } => 28,
             Record::SessionForked { .. } => 29,
+            Record::AnswerRefused { .. } => 30,
         }
     }
 }
 
-const KINDS: [&str; 30] = [
+const KINDS: [&str; 31] = [
     "SessionCreated",
     "PromptAccepted",
     "PromptQueued",
@@ -615,6 +632,7 @@ const KINDS: [&str; 30] = [
     "PermissionWithdrawn",
     "TitleChanged",
     "SessionForked",
+    "AnswerRefused",
 ];
 
 fn is_false(value: &bool) -> bool {

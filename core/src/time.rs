@@ -50,6 +50,8 @@ pub enum Deadline {
     Retry,
     /// A model has not thought of a title.
     Title,
+    /// Whether an answer satisfies its run's schema has not been found out.
+    Check,
     /// What a tool call would touch has not been found out.
     Inspect,
     /// A tool has not ended by its own limit: it is stopped, and then given up.

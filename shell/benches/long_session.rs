@@ -149,11 +149,13 @@ impl Session<'_> {
                 session: id(),
                 opened: Opened::Ready(None),
                 children: Vec::new(),
+                taken: Vec::new(),
             })?;
         }
         let found = Preparation {
             model: ModelRef { provider: "p".to_owned(), model: "m".to_owned() },
             system: "You are measured.".to_owned(),
+            answer_schema: None,
             tools: Vec::new(),
             context_window: None,
             prices: None,

@@ -12,10 +12,11 @@ use crate::failure::{Class, Failure};
 use crate::marks::{self, Marks};
 use crate::options::Options;
 use crate::plan::{Plan, generate};
+use crate::profile::Profile;
 use crate::world::trace::{Level, Trace};
 use crate::world::{START, Watch, World};
 
-/// How many events a seed's storm has at the most, unless told otherwise.
+/// How many events a seed has, about, unless told otherwise.
 pub const EVENTS: u64 = 2_000;
 
 /// Every how-manieth record the costly oracles look closely, unless told otherwise.
@@ -35,6 +36,10 @@ pub struct Outcome {
     pub coverage: Coverage,
     /// How much happened.
     pub events: u64,
+    /// How much of that happened after the storm.
+    pub calm: u64,
+    /// The actions that were done.
+    pub acted: Vec<u64>,
     /// How long it took in simulated milliseconds.
     pub time: u64,
     /// What happened.
@@ -42,8 +47,8 @@ pub struct Outcome {
 }
 
 /// Runs a seed.
-pub fn run_seed(seed: u64, events: u64, watch: Watch) -> Outcome {
-    let options = Options::of_seed(seed, events);
+pub fn run_seed(seed: u64, events: u64, profile: Profile, watch: Watch) -> Outcome {
+    let options = profile.apply(Options::of_seed(seed, events));
     let plan = generate(seed, &options);
     run_plan(seed, options, plan, watch)
 }
@@ -63,7 +68,9 @@ pub fn run_world(mut world: World) -> Outcome {
         failure,
         marks: marks::take(),
         events: world.events,
+        calm: world.events - world.calm_from,
         time: world.now - START,
+        acted: std::mem::take(&mut world.acted),
         coverage: std::mem::take(&mut world.coverage),
         trace: world.trace,
     }
@@ -106,8 +113,10 @@ pub struct Order {
     pub seeds: u64,
     /// On how many threads.
     pub jobs: u64,
-    /// How many events a seed has at the most.
+    /// How many events a seed has, about.
     pub events: u64,
+    /// What it looks for.
+    pub profile: Profile,
     /// How long it may take in all.
     pub time: Option<Duration>,
     /// Whether it goes on after a failure.
@@ -123,6 +132,12 @@ pub struct Report {
     pub seeds: u64,
     /// How much happened in all.
     pub events: u64,
+    /// How much of that happened after the storms.
+    pub calm: u64,
+    /// How much happened in the seed in which the least did.
+    pub least: u64,
+    /// How many seeds had at least nine tenths of the events that they may have.
+    pub full: u64,
     /// What was reached.
     pub marks: Marks,
     /// What met what.
@@ -134,9 +149,12 @@ pub struct Report {
 }
 
 impl Report {
-    fn add(&mut self, seed: u64, outcome: Outcome) {
+    fn add(&mut self, seed: u64, outcome: Outcome, budget: u64) {
+        self.least = if self.seeds == 0 { outcome.events } else { self.least.min(outcome.events) };
         self.seeds += 1;
         self.events += outcome.events;
+        self.calm += outcome.calm;
+        self.full += u64::from(outcome.events * 10 >= budget * 9);
         self.marks.add(outcome.marks);
         self.coverage.add(&outcome.coverage);
         let Some(failure) = outcome.failure else { return };
@@ -149,6 +167,21 @@ impl Report {
         if self.failure.as_ref().is_none_or(|(first, _)| seed < *first) {
             self.failure = Some((seed, failure));
         }
+    }
+}
+
+impl Report {
+    /// How many seeds, and how long they were, in a line for people.
+    pub fn size(&self) -> String {
+        let seeds = self.seeds.max(1);
+        format!(
+            "{} seeds of {} events on average ({} at the end of it), {} at least; {} % of them full",
+            self.seeds,
+            self.events / seeds,
+            self.calm / seeds,
+            self.least,
+            self.full * 100 / seeds
+        )
     }
 }
 
@@ -167,11 +200,12 @@ pub fn run(order: Order) -> Report {
                         return;
                     }
                     let watch = Watch { closely: order.closely, ..MANY };
-                    let outcome = run_seed(order.from + nth, order.events, watch);
+                    let outcome = run_seed(order.from + nth, order.events, order.profile, watch);
                     if outcome.failure.is_some() && !order.all {
                         stop.store(true, Ordering::Relaxed);
                     }
-                    report.lock().unwrap_or_else(PoisonError::into_inner).add(order.from + nth, outcome);
+                    let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);
+                    report.add(order.from + nth, outcome, order.events);
                 }
             });
         }

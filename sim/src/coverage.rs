@@ -31,14 +31,16 @@ pub enum Phase {
     Settling,
     /// The conversation is summed up.
     Summing,
+    /// The answer is held against its schema.
+    Checking,
 }
 
 /// The names of the phases, in order.
-pub const PHASES: [&str; 8] =
-    ["away", "preparing", "asking", "streaming", "pausing", "tools", "settling", "summing"];
+pub const PHASES: [&str; 9] =
+    ["away", "preparing", "asking", "streaming", "pausing", "tools", "settling", "summing", "checking"];
 
 /// The names of the kinds of input, in order.
-pub const KINDS: [&str; 28] = [
+pub const KINDS: [&str; 36] = [
     "submit",
     "cancel session",
     "cancel run",
@@ -67,13 +69,27 @@ pub const KINDS: [&str; 28] = [
     "answer to ask",
     "tick inspect",
     "tick tool",
+    "rename",
+    "fork",
+    "delete",
+    "deleted",
+    "title",
+    "tick title",
+    "checked",
+    "tick check",
 ];
 
 /// How often each kind of input met each phase.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Coverage {
     counts: [[u32; KINDS.len()]; PHASES.len()],
     pausing: BTreeSet<SessionId>,
+}
+
+impl Default for Coverage {
+    fn default() -> Self {
+        Self { counts: [[0; KINDS.len()]; PHASES.len()], pausing: BTreeSet::new() }
+    }
 }
 
 impl Coverage {
@@ -104,6 +120,9 @@ impl Coverage {
         }
         if turn.purpose != Purpose::Work {
             return Phase::Summing;
+        }
+        if turn.message.is_none() {
+            return Phase::Checking;
         }
         let finish = durable.current().and_then(|(_, answer)| answer.finish.as_ref());
         match finish {
@@ -137,7 +156,9 @@ impl Coverage {
             Deadline::Settle => 24,
             Deadline::Inspect => 26,
             Deadline::Tool => 27,
-            Deadline::Title | Deadline::Run | Deadline::Exit => return,
+            Deadline::Title => 33,
+            Deadline::Check => 35,
+            Deadline::Run | Deadline::Exit => return,
         };
         self.counts[self.phase(machine, session) as usize][kind] += 1;
     }
@@ -224,23 +245,28 @@ impl Impossible {
 
 const IMPOSSIBLE: &[Impossible] = &[
     Impossible {
-        phases: &[0, 1, 2, 3, 4, 6, 7],
+        phases: &[0, 1, 2, 3, 4, 6, 7, 8],
         kinds: &[26, 27],
         why: "only calls that are looked at or run have a limit, and those of a cancelled turn have one together",
     },
     Impossible {
-        phases: &[1, 2, 3, 4, 5, 6, 7],
+        phases: &[1, 2, 3, 4, 5, 6, 7, 8],
         kinds: &[5, 6, 7],
         why: "a session that is open in a process is not opened there once more: its lock is not free",
     },
     Impossible {
-        phases: &[1, 2, 3, 4, 5, 6, 7],
+        phases: &[1, 2, 3, 4, 5, 6, 7, 8],
+        kinds: &[31],
+        why: "a session in which something is under way is not forgotten",
+    },
+    Impossible {
+        phases: &[1, 2, 3, 4, 5, 6, 7, 8],
         kinds: &[4],
         why: "who has a session is told only to whoever waits for it, and that is over once it is open",
     },
     Impossible {
         phases: &[0],
-        kinds: &[18, 19, 20, 21, 22, 23, 24],
+        kinds: &[18, 19, 20, 21, 22, 23, 24, 33],
         why: "a session that is not open has no deadline",
     },
     Impossible {
@@ -278,6 +304,16 @@ const IMPOSSIBLE: &[Impossible] = &[
         kinds: &[24],
         why: "a cancelled summary has no tools to wait for, and is over at once",
     },
+    Impossible {
+        phases: &[0, 1, 2, 3, 4, 5, 6, 7],
+        kinds: &[35],
+        why: "only an answer that is held against a schema is waited for so long",
+    },
+    Impossible {
+        phases: &[8],
+        kinds: &[18, 20, 21, 22, 23, 24],
+        why: "the answer is complete, its calls have ended, and a cancel ends the turn at once",
+    },
 ];
 
 /// What an input is called in the matrix; nothing if time has passed.
@@ -300,10 +336,9 @@ fn kind_of_command(command: &Command) -> usize {
         Command::Cancel { scope: CancelScope::Run(_), .. } => 2,
         Command::ClearQueue { .. } => 3,
         Command::Answer { .. } => 25,
-        // Names are given by nobody here: a title is data that no decision depends on.
-        Command::Rename { .. } => 3,
-        // Nobody here makes a session from another one, or has one forgotten.
-        Command::Fork { .. } | Command::Delete { .. } => 3,
+        Command::Rename { .. } => 28,
+        Command::Fork { .. } => 29,
+        Command::Delete { .. } => 30,
     }
 }
 
@@ -316,8 +351,9 @@ fn kind_of(input: &Input) -> usize {
         Input::SessionOpened { opened: Opened::Ready(None), .. } => 6,
         Input::SessionOpened { opened: Opened::Failed(_), .. } => 7,
         Input::Session { input, .. } => kind_of_outcome(input),
-        // Counted with the deadline that has passed; and nothing is forgotten here.
-        Input::Tick | Input::SessionDeleted { .. } => 18,
+        Input::SessionDeleted { .. } => 31,
+        // Counted with the deadline that has passed.
+        Input::Tick => 18,
     }
 }
 
@@ -332,7 +368,8 @@ fn kind_of_outcome(input: &SessionInput) -> usize {
             | ModelEvent::Opaque { .. }
             | ModelEvent::Call { .. }
             | ModelEvent::Input { .. } => 11,
-            ModelEvent::Usage(_) => 12,
+            // Nobody says that here without the end right behind it.
+            ModelEvent::Usage(_) | ModelEvent::Ending(_) => 12,
             ModelEvent::Finished(_) => 13,
             ModelEvent::Failed(_) => 14,
         },
@@ -346,10 +383,11 @@ fn kind_of_outcome(input: &SessionInput) -> usize {
         SessionInput::ClearQueue { .. } => 3,
         SessionInput::Opened => 5,
         SessionInput::Answer { .. } => 25,
-        SessionInput::Rename { .. }
-        | SessionInput::Fork { .. }
-        | SessionInput::Title { .. }
-        | SessionInput::Tick => 18,
+        SessionInput::Checked { .. } => 34,
+        SessionInput::Rename { .. } => 28,
+        SessionInput::Fork { .. } => 29,
+        SessionInput::Title { .. } => 32,
+        SessionInput::Tick => 18,
     }
 }
 

@@ -18,6 +18,7 @@ pub mod options;
 pub mod oracles;
 pub mod order;
 pub mod plan;
+pub mod profile;
 pub mod reference;
 pub mod repro;
 pub mod script;

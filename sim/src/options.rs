@@ -44,10 +44,14 @@ options! {
     serving,
     /// How many sessions there are.
     sessions,
-    /// How many actions the plan has.
+    /// How many actions a wave has. There are as many waves as it takes.
     actions,
     /// Over how long they are spread.
     span,
+    /// Whether later waves are about other sessions.
+    fresh,
+    /// With how many prompts that wait in a session nobody submits another one to it; 0 means that nobody minds.
+    crowd,
     /// How often an action aims at a moment instead of a time.
     aimed,
     /// The largest batch; 0 means that a batch is always as large as it can be.
@@ -88,6 +92,8 @@ options! {
     yolo,
     /// How often a prompt has a run id.
     run_ids,
+    /// How often a prompt's answer must satisfy a schema.
+    schemas,
     /// How often a prompt is submitted with terms of delivery of its own.
     deliveries,
     /// Share of cancels among actions.
@@ -108,8 +114,16 @@ options! {
     suspends,
     /// Share of signals to runs among actions.
     signals,
+    /// Share of sessions that are renamed among actions.
+    names,
+    /// Share of sessions that are made from another one among actions.
+    forks,
+    /// Share of sessions that are forgotten among actions.
+    deletes,
     /// How often a prompt comes from a `hostler run`.
     headless,
+    /// How often a call would touch something outside of the workspace.
+    outside,
     /// How often a process that starts finds its clock put back.
     clock_back,
     /// How often people who were refused or left without an answer submit again.
@@ -136,8 +150,12 @@ options! {
     provider_finish,
     /// Says nothing of its usage.
     usage_missing,
+    /// Whether a key that is refused can be found out anew.
+    renewable,
     /// Makes the same call over and over.
     provider_circle,
+    /// How often a call is one of a sub-agent, besides those that chance brings.
+    agents,
     /// Calls a tool that there is not.
     call_unknown,
     /// Calls a tool with arguments that do not fit.
@@ -184,7 +202,7 @@ options! {
     staged,
     /// What stays broken for ever at the end: 0 nothing, 1 provider, 2 tools, 3 disk, 4 preparing.
     broken,
-    /// After how many events the faults stop.
+    /// How many events there are in all, about: the storm leaves as many for the end as that needs.
     events,
 }
 
@@ -200,6 +218,7 @@ impl Options {
         options.people(&mut roll);
         options.providers(&mut roll);
         options.tools_and_disk(&mut roll);
+        options.schemas = roll.pick(&[0, 0, 300, 800]);
         options
     }
 
@@ -212,6 +231,8 @@ impl Options {
             sessions: roll.pick(&[1, 1, 2, 3]),
             actions: roll.between(3, 40) * roll.pick(&[1, 4, 8, 24]),
             span: roll.pick(&[500, 5_000, 60_000, 600_000]),
+            fresh: roll.below(2),
+            crowd: roll.pick(&[3, 4, 6, 10, 20]),
             aimed: roll.pick(&[0, 300, 700, 900]),
             batch: roll.pick(&[1, 2, 5, 256]),
             split: roll.pick(&[0, 100, 500]),
@@ -240,7 +261,8 @@ impl Options {
     }
 
     fn people(&mut self, roll: &mut Roll) {
-        self.yolo = roll.pick(&[0, 500, 1000, 1000]);
+        self.yolo = roll.pick(&[0, 300, 1000]);
+        self.outside = roll.pick(&[100, 400, 800]);
         self.run_ids = roll.pick(&[0, 300, 500, 1000]);
         self.deliveries = often(roll);
         self.cancels = roll.pick(&[0, 100, 250, 400]);
@@ -249,9 +271,12 @@ impl Options {
         self.power = roll.pick(&[0, 0, 0, 60]);
         self.outages = roll.pick(&[0, 0, 60, 150]);
         self.repeats = roll.pick(&[0, 0, 80, 200]);
-        self.senseless = roll.pick(&[0, 0, 0, 60]);
+        self.senseless = roll.pick(&[0, 0, 60, 150]);
         self.suspends = roll.pick(&[0, 0, 60]);
         self.signals = roll.pick(&[0, 0, 100, 250]);
+        self.names = roll.pick(&[0, 0, 40]);
+        self.forks = roll.pick(&[0, 0, 0, 60]);
+        self.deletes = roll.pick(&[0, 0, 0, 60]);
         // Each run takes in everything that happens in its process, so that many of them leave room for little else.
         self.headless = roll.pick(&[0, 300, 800]) / if self.actions > 40 { 8 } else { 1 };
         self.clock_back = roll.pick(&[0, 0, 500]);
@@ -263,6 +288,8 @@ impl Options {
         if self.provider_circle > 0 {
             self.steps = 16;
         }
+        self.renewable = roll.below(2);
+        self.agents = roll.pick(&[0, 300, 700]);
         self.provider_slow = often(roll);
         self.provider_stall = often(roll);
         self.provider_cut = often(roll);
@@ -306,9 +333,11 @@ impl Options {
             connect: self.connect,
             first_event: self.first_event,
             idle: self.idle,
-            title: Settings::default().title,
+            ending: Settings::default().ending,
             // Drawn with others of their kind.
+            title: self.prepare,
             inspect: self.prepare,
+            check: self.prepare,
             overtime: self.settle,
             settle: self.settle,
             backoff: self.backoff,

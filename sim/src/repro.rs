@@ -6,6 +6,7 @@ use crate::campaign::{Outcome, run_plan, run_world};
 use crate::failure::Failure;
 use crate::options::Options;
 use crate::plan::{Plan, generate, read_action, write_action};
+use crate::profile::Profile;
 use crate::world::{Swap, Watch, World};
 
 /// The first line of such a file.
@@ -24,8 +25,8 @@ pub struct Repro {
 
 impl Repro {
     /// What a seed expands into.
-    pub fn of_seed(seed: u64, events: u64) -> Self {
-        let options = Options::of_seed(seed, events);
+    pub fn of_seed(seed: u64, events: u64, profile: Profile) -> Self {
+        let options = profile.apply(Options::of_seed(seed, events));
         let plan = generate(seed, &options);
         Self { seed, options, plan }
     }
@@ -35,9 +36,21 @@ impl Repro {
         run_plan(self.seed, self.options.clone(), self.plan.clone(), watch)
     }
 
+    /// Runs so many events of it at the most.
+    pub fn run_within(&self, watch: Watch, events: u64) -> Outcome {
+        let mut world = self.world(watch);
+        world.limit = events;
+        run_world(world)
+    }
+
+    /// Its world, in which nothing has happened yet.
+    pub fn world(&self, watch: Watch) -> World {
+        World::new(self.seed, self.options.clone(), self.plan.clone(), watch)
+    }
+
     /// Runs it with one event postponed.
     pub fn run_swapped(&self, watch: Watch, swap: Swap) -> Outcome {
-        let mut world = World::new(self.seed, self.options.clone(), self.plan.clone(), watch);
+        let mut world = self.world(watch);
         world.swap(swap);
         run_world(world)
     }
@@ -99,7 +112,7 @@ mod tests {
 
     #[test]
     fn a_file_reads_back_and_runs_the_same_way() {
-        let repro = Repro::of_seed(3, 300);
+        let repro = Repro::of_seed(3, 300, Profile::Swarm);
         let text = repro.write(None, 1);
         let read = Repro::read(&text);
         assert_eq!(read.as_ref(), Ok(&repro));

@@ -28,7 +28,11 @@ fn entities(what: &What) -> [Option<u64>; 3] {
     match *what {
         What::Submit(submit) => [Some(submit.process), Some(submit.session), Some(submit.prompt)],
         What::Cancel { process, session, prompt } => [Some(process), Some(session), prompt],
-        What::Clear { process, session } => [Some(process), Some(session), None],
+        What::Stop { process, session }
+        | What::Clear { process, session }
+        | What::Rename { process, session, .. }
+        | What::Fork { process, session, .. }
+        | What::Delete { process, session } => [Some(process), Some(session), None],
         What::Signal { prompt, .. } => [None, None, Some(prompt)],
         What::Kill { process, .. } | What::Suspend { process, .. } => [Some(process), None, None],
         What::Power { .. } | What::Outage { .. } => [None, None, None],
@@ -45,8 +49,20 @@ struct Search {
     until: Instant,
 }
 
+/// How many actions are taken out at once at first: there may be hundreds, and few of them matter.
+const COARSE: usize = 8;
+
 /// Every record is looked at, so that a failure shows as soon as it can.
 const CLOSE: Watch = Watch { closely: 1, ..MANY };
+
+/// The same without what takes most of the time.
+const FAR: Watch = Watch { closely: 0, ..MANY };
+
+/// Who notices nothing without looking closely.
+const CLOSE_LOOKERS: [&str; 2] = ["state is the log", "legal conversation"];
+
+/// How much later than before a failure may come and still be the same.
+const LATER: u64 = 200;
 
 /// Makes it small, in about that time. None if it does not fail.
 pub fn shrink(repro: &Repro, time: Duration) -> Option<Shrunk> {
@@ -55,11 +71,13 @@ pub fn shrink(repro: &Repro, time: Duration) -> Option<Shrunk> {
     // A fifth of the time is left for the question whose order decides.
     let (until, end) = (Instant::now() + time / 5 * 4, Instant::now() + time);
     let mut search = Search { best: repro.clone(), failure, runs: 1, until };
+    search.only(&outcome.acted);
     search.cut(outcome.time);
     loop {
         let size = search.size();
+        search.drop_actions(COARSE);
         search.drop_entities();
-        search.drop_actions();
+        search.drop_actions(1);
         search.make_certain();
         search.drop_with_other_luck();
         search.drop_pairs();
@@ -92,7 +110,9 @@ impl Search {
             return false;
         }
         self.runs += 1;
-        match candidate.run(CLOSE).failure {
+        let close = CLOSE_LOOKERS.contains(&self.failure.oracle.as_str());
+        let watch = if close { CLOSE } else { FAR };
+        match candidate.run_within(watch, self.failure.event + LATER).failure {
             Some(failure) if failure.is_like(&self.failure) => {
                 self.best = candidate;
                 self.failure = failure;
@@ -106,6 +126,14 @@ impl Search {
         let mut candidate = self.best.clone();
         candidate.plan.actions = actions;
         candidate
+    }
+
+    /// Whatever was not done goes: what was left out because too much waited, and what came too late.
+    fn only(&mut self, acted: &[u64]) {
+        let done = self.best.plan.actions.iter().filter(|action| acted.contains(&action.id)).cloned();
+        let mut candidate = self.with_actions(done.collect());
+        candidate.options.crowd = 0;
+        self.keep(candidate);
     }
 
     /// Whatever comes after the failure goes.
@@ -126,10 +154,10 @@ impl Search {
         }
     }
 
-    /// Takes out halves, quarters and so on, down to single actions.
-    fn drop_actions(&mut self) {
+    /// Takes out halves, quarters and so on, down to so many actions at once.
+    fn drop_actions(&mut self, least: usize) {
         let mut size = self.best.plan.actions.len().div_ceil(2);
-        while size > 0 && !self.is_late() {
+        while size >= least && !self.is_late() {
             let mut at = 0;
             while at < self.best.plan.actions.len() {
                 let actions = &self.best.plan.actions;
@@ -208,6 +236,11 @@ impl Search {
         let mut candidate = self.best.clone();
         candidate.plan.actions.iter_mut().for_each(|action| action.aim = Aim::None);
         self.keep(candidate);
+        // Nothing is waited for in the beginning.
+        let first = self.best.plan.actions.iter().map(|action| action.at).min().unwrap_or(0);
+        let mut candidate = self.best.clone();
+        candidate.plan.actions.iter_mut().for_each(|action| action.at -= first);
+        self.keep(candidate);
         for at in 0..self.best.plan.actions.len() {
             self.change(at, |action| action.aim = Aim::None);
             for round in [1_000_000, 100_000, 10_000, 1_000, 100, 10] {
@@ -223,6 +256,7 @@ impl Search {
             self.change_submission(at, |submit| submit.run = false);
             self.change_submission(at, |submit| submit.permission = 1);
             self.change_submission(at, |submit| (submit.delivery, submit.flaw) = (0, 0));
+            self.change_submission(at, |submit| submit.schema = false);
             self.change_submission(at, |submit| submit.wait = 60_000);
             self.change_submission(at, |submit| submit.steps = 1);
         }

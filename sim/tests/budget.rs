@@ -7,6 +7,7 @@ use std::time::Duration;
 use hostler_sim::campaign::{MANY, Order, run, run_seed};
 use hostler_sim::explore::{Scope, explore, scopes};
 use hostler_sim::failure::Class;
+use hostler_sim::profile::Profile;
 use hostler_sim::repro::Repro;
 use hostler_sim::shrink::shrink;
 use hostler_sim::world::Watch;
@@ -21,7 +22,16 @@ fn seeds() -> u64 {
 #[test]
 fn the_first_seeds_are_clean() {
     let seeds = seeds();
-    let report = run(Order { from: 1, seeds, jobs: 2, events: 600, time: None, all: false, closely: 16 });
+    let report = run(Order {
+        from: 1,
+        seeds,
+        jobs: 2,
+        events: 600,
+        profile: Profile::Swarm,
+        time: None,
+        all: false,
+        closely: 16,
+    });
     assert_eq!(report.failure, None);
     assert_eq!(report.seeds, seeds);
     assert!(report.marks.count() > 40, "never: {:?}", report.marks.missing());
@@ -31,7 +41,8 @@ fn the_first_seeds_are_clean() {
 fn the_same_seed_goes_the_same_way() {
     let deep = Watch { level: Level::Deep, ..MANY };
     for seed in 1..20 {
-        let (one, two) = (run_seed(seed, 300, deep), run_seed(seed, 300, deep));
+        let (one, two) =
+            (run_seed(seed, 300, Profile::Swarm, deep), run_seed(seed, 300, Profile::Swarm, deep));
         assert_eq!(one.trace.hashes, two.trace.hashes, "seed {seed}");
         assert!(one.trace.hashes.len() as u64 == one.events && one.events > 0);
     }
@@ -70,21 +81,22 @@ fn a_scope_that_is_deeper_than_it_says_is_not_called_explored() {
     assert_eq!(failure.oracle, "depth");
 }
 
-/// The first seed that fails with that planted.
-fn planted(what: u64) -> Repro {
+/// The first seed that fails in that way with that planted.
+fn planted(what: u64, class: Class) -> Repro {
     let with = |seed| {
-        let mut repro = Repro::of_seed(seed, 600);
+        let mut repro = Repro::of_seed(seed, 600, Profile::Swarm);
         repro.options.planted = what;
         repro
     };
-    let found = (1..500).map(with).find(|repro| repro.run(MANY).failure.is_some());
+    let fails = |repro: &Repro| repro.run(MANY).failure.is_some_and(|failure| failure.class == class);
+    let found = (1..500).map(with).find(fails);
     found.expect("a planted fault is found within 500 seeds")
 }
 
 #[test]
 fn a_planted_fault_is_found_and_made_small() {
     for (what, class) in [(1, Class::Safety), (2, Class::Liveness)] {
-        let repro = planted(what);
+        let repro = planted(what, class);
         let first = repro.run(MANY).failure.expect("it fails");
         let shrunk = shrink(&repro, Duration::from_secs(10)).expect("it fails again");
         assert_eq!((first.class, shrunk.failure.class), (class, class));

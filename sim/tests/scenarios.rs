@@ -12,7 +12,7 @@ fn run(text: &str) -> Result<(), String> {
 #[test]
 fn every_script_goes_as_it_says() {
     let paths = all();
-    assert!(paths.len() > 60, "there are {} scripts", paths.len());
+    assert!(paths.len() > 120, "there are {} scripts", paths.len());
     for path in paths {
         let text = std::fs::read_to_string(&path).expect("a script can be read");
         assert_eq!(run(&text), Ok(()), "{}", path.display());
@@ -35,6 +35,14 @@ fn what_is_not_so_is_noticed() {
         "expect busy",
         "expect request-has \"Do p1.\"",
         "expect request-lacks \"Do p0.\"",
+        "expect p0 used 7",
+        "expect a1 ok",
+        "expect person anna heeded",
+        "expect questions 1",
+        "expect kept 1",
+        "person anna says no to 1",
+        "cancel a1",
+        "expect record RunFinished a1 once",
         "expect record RunFinished p0 never",
         "expect record RunFinished p0 before TurnStarted p0",
         "until PromptQueued",

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::{ContextKind, ContextValue};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use hostler_core::client::one_line;
 
 /// Hostler, a coding agent for the terminal.
 #[derive(Debug, Parser)]
@@ -14,6 +17,9 @@ pub(crate) struct Cli {
     /// Keep sessions and what is trusted in that directory.
     #[arg(long, global = true, value_name = "DIR", help_heading = "Everywhere")]
     pub(crate) data_dir: Option<PathBuf>,
+    /// Say on standard error what is done: -v requests, tools and waits, -vv also what is recorded, -vvv all.
+    #[arg(long, short, global = true, action = clap::ArgAction::Count, help_heading = "Everywhere")]
+    pub(crate) verbose: u8,
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -38,9 +44,59 @@ Environment:
   OPENAI_API_KEY       the key for openai/... and openai-responses/... models
   OPENAI_BASE_URL      another server that speaks as they do, such as http://127.0.0.1:11434/v1
   OPENROUTER_API_KEY   the key for openrouter/... models; likewise DEEPSEEK, GROQ, MISTRAL and XAI
+  HOSTLER_LOG          what goes to the log files (`hostler dirs` says where they are): info, or another level
   HOSTLER_MODEL        the model to use when --model is not given
   XDG_CONFIG_HOME      where your configuration is (default: ~/.config), under hostler/
   XDG_STATE_HOME       where sessions are kept (default: ~/.local/state), under hostler/";
+
+/// Reads the command line; gives also the names of what was said on it, in the order of the help.
+pub(crate) fn read() -> Result<(Cli, Vec<String>), clap::Error> {
+    let mut command = Cli::command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let mut said = Vec::new();
+    name(&command, &matches, &mut said);
+    let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    Ok((cli, said))
+}
+
+/// Makes what an error quotes of the command line one line each that a terminal only shows, so that nothing on it can pass
+/// for a line of ours.
+pub(crate) fn tame(error: &mut clap::Error) {
+    let tamed: Vec<_> = error.context().filter_map(|(kind, value)| Some((kind, tamed(value)?))).collect();
+    if !tamed.is_empty() {
+        // It quotes the same once more.
+        error.remove(ContextKind::Suggested);
+    }
+    for (kind, value) in tamed {
+        error.insert(kind, value);
+    }
+}
+
+/// The value, if it has to be another one.
+fn tamed(value: &ContextValue) -> Option<ContextValue> {
+    let tamed = match value {
+        ContextValue::String(text) => ContextValue::String(one_line(text)),
+        ContextValue::Strings(texts) => {
+            ContextValue::Strings(texts.iter().map(|text| one_line(text)).collect())
+        }
+        // What clap says itself.
+        _ => return None,
+    };
+    (tamed != *value).then_some(tamed)
+}
+
+/// Collects the names of a command's arguments that were said, and of the command below it.
+fn name(command: &clap::Command, matches: &ArgMatches, said: &mut Vec<String>) {
+    let ids = command.get_arguments().map(|argument| argument.get_id().as_str());
+    let typed = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
+    said.extend(ids.filter(typed).map(str::to_owned));
+    if let Some((below, matches)) = matches.subcommand() {
+        said.push(below.to_owned());
+        if let Some(command) = command.find_subcommand(below) {
+            name(command, matches, said);
+        }
+    }
+}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -74,7 +130,7 @@ pub(crate) enum Command {
     Trust(TrustArgs),
     /// List models: what they can do and cost, and which can be asked.
     Models(ModelsArgs),
-    /// Print where configuration and sessions are.
+    /// Print where configuration, sessions and log files are.
     Dirs {
         /// Print one JSON object.
         #[arg(long)]
@@ -283,7 +339,8 @@ Run one prompt to its end and print the answer.
 
 The answer goes to standard output and everything else to standard error. Reading, listing and searching inside the \
 current directory needs no permission; everything else is denied unless --allow or --yolo allows it, because nobody can be \
-asked. What was permitted for always in this directory holds as well.
+asked. What was permitted for always in this directory holds as well. With --cwd it is as if hostler had been started there: \
+paths in other options are relative to that directory.
 
 Exit codes: 0 the answer is complete; 1 something failed; 2 bad usage or unknown session or model; 3 no provider or \
 credentials refused; 4 a limit ended it; 5 every tool call was denied; 129, 130, 141, 143 ended by SIGHUP, SIGINT, a \
@@ -312,6 +369,9 @@ pub(crate) struct RunArgs {
     /// Add this to the end of the system prompt.
     #[arg(long, value_name = "TEXT")]
     pub(crate) append_system: Option<String>,
+    /// The answer must be JSON that satisfies the JSON Schema in this file; if it does not, it is asked for again, at most twice.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) schema: Option<PathBuf>,
     /// Go on with the session whose id begins so.
     #[arg(long, short, value_name = "ID", conflicts_with = "continue_last")]
     pub(crate) session: Option<String>,
@@ -349,7 +409,7 @@ pub(crate) struct RunArgs {
     #[arg(long, short)]
     pub(crate) quiet: bool,
     /// Stop after so many steps (answers of the model).
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = count)]
     pub(crate) max_steps: Option<u32>,
     /// Stop once the run has cost so many dollars, such as 0.50; the model's prices must be known.
     #[arg(long, value_name = "USD", value_parser = micro_dollars)]
@@ -373,6 +433,13 @@ pub(crate) enum FormatArg {
     Json,
     /// A JSON object a line.
     Jsonl,
+}
+
+/// Reads how many.
+fn count(text: &str) -> Result<u32, String> {
+    let number: Option<u32> = text.parse().ok();
+    let bad = || format!("{text:?} is not a number above zero; write one such as 20");
+    number.filter(|number| *number > 0).ok_or_else(bad)
 }
 
 /// Reads a duration and gives it in milliseconds.
@@ -411,7 +478,6 @@ fn micro_dollars(text: &str) -> Result<u64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_consistent() {

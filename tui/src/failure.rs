@@ -29,6 +29,7 @@ impl Failure {
     /// Says it on standard error and gives the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         use std::io::Write;
+        tracing::info!(code = self.code, "hostler ends with a failure");
         // With standard error gone there is nobody to tell.
         let _ = writeln!(std::io::stderr(), "hostler: {}", one_line(&self.message));
         ExitCode::from(self.code)
@@ -50,6 +51,8 @@ impl From<Refusal> for Failure {
 
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
-        Self::error(format!("Standard output cannot be written ({error})."))
+        Self::error(format!(
+            "Standard output cannot be written ({error}); see whether there is room where it leads."
+        ))
     }
 }

@@ -7,13 +7,13 @@ mod cli;
 mod commands;
 mod failure;
 mod file_size;
+mod logs;
 mod place;
 mod run;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::Parser;
 use hostler_core::client::printable;
 
 use failure::Failure;
@@ -26,14 +26,23 @@ pub fn main() -> ExitCode {
         return code;
     }
     file_size::fail_at_limit();
-    let cli = match cli::Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) => return usage(&error),
+    let (cli, said) = match cli::read() {
+        Ok(read) => read,
+        Err(error) => return usage(error),
     };
-    if let Err(message) = place::go(cli.cwd.as_deref(), cli.data_dir.as_deref()) {
+    let started = logs::start(&cli).and_then(|()| place::go(cli.cwd.as_deref(), cli.data_dir.as_deref()));
+    if let Err(message) = started {
         return Failure::usage(message).report();
     }
-    let ended = match cli.command {
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), said = said.join(" "), "hostler begins");
+    let code = obey(cli.command).unwrap_or_else(|failure| failure.report());
+    tracing::debug!("hostler ends");
+    logs::end();
+    code
+}
+
+fn obey(command: cli::Command) -> Result<ExitCode, Failure> {
+    match command {
         cli::Command::Run(args) => run::run(*args),
         cli::Command::Sessions { command } => commands::sessions::sessions(&command),
         cli::Command::Runs { command } => commands::runs::runs(&command),
@@ -48,12 +57,12 @@ pub fn main() -> ExitCode {
         cli::Command::Replay { file, .. } => commands::replay::replay(&file),
         cli::Command::Completions { shell } => commands::completions::completions(shell),
         cli::Command::Man { command } => commands::man::man(&command),
-    };
-    ended.unwrap_or_else(|failure| failure.report())
+    }
 }
 
 /// Help and version are no mistakes; anything else about the command line is.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(mut error: clap::Error) -> ExitCode {
+    cli::tame(&mut error);
     let text = printable(&error.render().to_string());
     // A closed standard output or error leaves nobody to tell.
     if error.use_stderr() {

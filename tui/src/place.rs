@@ -11,25 +11,28 @@ use hostler_shell::door::InProcess;
 use hostler_shell::driver::{self, Setup};
 use hostler_shell::models::Models;
 use hostler_shell::store::Store;
-use hostler_shell::store::place::{Env, state_root, workspace_dir};
+use hostler_shell::store::place::{Env, read_only_root, state_root, workspace_dir};
 use hostler_shell::tools;
 
 /// The directory for state that the command line names. It is said once, before anything looks, like the environment.
 static DATA_DIR: OnceLock<PathBuf> = OnceLock::new();
 
-/// Goes where the command line says: to another working directory, and to another one for state. Paths on the command line
-/// are seen from where the program was started.
+/// Goes where the command line says: to another working directory, and to another one for state. All other paths on the
+/// command line are seen from there, as if the program had been started in that directory.
 pub(crate) fn go(cwd: Option<&Path>, data_dir: Option<&Path>) -> Result<(), String> {
+    if let Some(cwd) = cwd {
+        std::env::set_current_dir(cwd).map_err(|error| {
+            format!("{} cannot be worked in ({error}); name a directory that exists.", cwd.display())
+        })?;
+    }
     if let Some(dir) = data_dir {
-        let dir = std::path::absolute(dir)
-            .map_err(|error| format!("The data directory cannot be used ({error})."))?;
+        let dir = std::path::absolute(dir).map_err(|error| {
+            format!("The data directory cannot be used ({error}); give --data-dir another.")
+        })?;
         // Nobody has said another one before.
         let _ = DATA_DIR.set(dir);
     }
-    let Some(cwd) = cwd else { return Ok(()) };
-    std::env::set_current_dir(cwd).map_err(|error| {
-        format!("{} cannot be worked in ({error}); name a directory that exists.", cwd.display())
-    })
+    Ok(())
 }
 
 /// A workspace that can be opened.
@@ -49,9 +52,19 @@ impl Place {
     /// The workspace of the current directory.
     pub(crate) fn here() -> Result<Self, String> {
         let root = current_dir()?;
-        let env = Env { data_dir: DATA_DIR.get().cloned(), ..Env::of_process() };
-        let state = state_root(&env).map_err(|error| error.to_string())?;
+        let state = state_root(&env()).map_err(|error| error.to_string())?;
+        crate::logs::keep_in(&state.path);
+        tracing::info!(
+            workspace = %root.display(), state = %state.path.display(), usual = state.fallback.is_none(), "the place is known"
+        );
         Ok(Self { dir: workspace_dir(&state.path, &root), root, state: state.path, warning: state.fallback })
+    }
+
+    /// The same for what only reads, if state can be read and not written to.
+    pub(crate) fn read_only() -> Result<Option<Self>, String> {
+        let Some(state) = read_only_root(&env()) else { return Ok(None) };
+        let root = current_dir()?;
+        Ok(Some(Self { dir: workspace_dir(&state, &root), root, state, warning: None }))
     }
 
     /// Where its configuration is looked for.
@@ -64,20 +77,41 @@ impl Place {
         config::load(&self.places(), |name| std::env::var(name).ok()).map_err(|error| error.to_string())
     }
 
+    /// Opens what can only be read, for questions. Must be called inside a tokio runtime.
+    pub(crate) fn open_to_read(&self, clock: Clock) -> Result<InProcess, String> {
+        let store = Store::open_copy(&self.dir).map_err(|error| error.to_string())?;
+        self.open_store(None, store, clock, Arc::new(Config::bare()))
+    }
+
     /// Opens it, to be worked in as it is configured; what happens is kept in its state or not at all. Must be called inside
     /// a tokio runtime.
     pub(crate) fn open(&self, clock: Clock, config: Arc<Config>, keeps: bool) -> Result<InProcess, String> {
         let dir = keeps.then(|| self.dir.clone());
         let store = dir.as_deref().map_or_else(Store::in_memory, Store::open);
         let store = store.map_err(|error| error.to_string())?;
+        self.open_store(dir, store, clock, config)
+    }
+
+    fn open_store(
+        &self,
+        dir: Option<PathBuf>,
+        store: Store,
+        clock: Clock,
+        config: Arc<Config>,
+    ) -> Result<InProcess, String> {
         // In a directory that was deleted every tool fails by itself, and the model can still answer.
         let tools = tools::Workspace::open(&self.root).unwrap_or_else(|_| tools::Workspace::gone(&self.root));
-        let tools = tools.with_outputs(&self.dir);
+        let tools = if dir.is_some() { tools.with_outputs(&self.dir) } else { tools };
         let settings = Settings::default();
-        let models = Models::new(config, self.places().user, settings.connect);
-        driver::open(Setup { dir, store, tools, models, settings, clock })
-            .map_err(|error| format!("The program cannot start ({error})."))
+        let models = Models::new(config, self.places().user, settings.connect, clock);
+        driver::open(Setup { dir, store, tools, models, settings, clock }).map_err(|error| {
+            format!("The program cannot start ({error}); see whether there is room for another process.")
+        })
     }
+}
+
+fn env() -> Env {
+    Env { data_dir: DATA_DIR.get().cloned(), ..Env::of_process() }
 }
 
 /// The current directory, links resolved. One that was deleted is known by the name under which it was entered.

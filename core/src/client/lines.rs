@@ -124,6 +124,12 @@ pub(super) struct StepFinished<'a> {
 }
 
 #[derive(Serialize)]
+pub(super) struct AnswerRefused<'a> {
+    pub(super) message_id: Option<MessageId>,
+    pub(super) problem: &'a str,
+}
+
+#[derive(Serialize)]
 pub(super) struct Delta<'a> {
     pub(super) message_id: MessageId,
     pub(super) block: u32,

@@ -91,6 +91,12 @@ pub const ROOT: &[Key] = &[
         "The model to use when none is named: PROVIDER/NAME, rehearsal, or rehearsal:FILE.",
     ),
     key(
+        "small_model",
+        Kind::Text,
+        Trust::Needed,
+        "The model that gives new sessions their titles: PROVIDER/NAME. Without one a title is the beginning of the prompt.",
+    ),
+    key(
         "providers",
         Kind::Map(Names::Provider, &Kind::Object(PROVIDER)),
         Trust::Needed,
@@ -192,6 +198,12 @@ const LIMITS: &[Key] = &[
         Kind::Count(1, 1_000_000),
         Trust::Less,
         "Stop a run after so many steps (answers of the model).",
+    ),
+    key(
+        "max_cost",
+        Kind::Dollars,
+        Trust::Less,
+        "Stop a run once it has cost so many dollars, such as 0.5; the model's prices must be known.",
     ),
     key("timeout", Kind::Duration, Trust::Less, "Stop a run after that time, such as 90s, 10m or 1h."),
     key(

@@ -10,7 +10,7 @@ use alloc::vec::Vec;
 
 use super::keys::{Kind, Trust, find};
 use super::path::Path;
-use super::quantity::duration;
+use super::quantity::{dollars, duration};
 use super::tree::{Node, Place, Value};
 
 /// Who says something.
@@ -135,6 +135,7 @@ fn is_less(kind: &Kind, value: &Value, held: &Value) -> bool {
 fn amount(kind: &Kind, value: &Value) -> Option<u64> {
     match (kind, value) {
         (Kind::Count(..), Value::Number(number)) => number.parse().ok(),
+        (Kind::Dollars, Value::Number(number)) => dollars(number),
         (Kind::Duration, Value::Text(text)) => duration(text),
         _ => None,
     }

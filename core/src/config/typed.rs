@@ -38,6 +38,8 @@ pub const CONTEXT_BYTES: u64 = 64 << 10;
 pub struct Config {
     /// The model to use when none is named.
     pub model: Option<String>,
+    /// The model for small things such as titles.
+    pub small_model: Option<String>,
     /// Who can be asked, by name.
     pub providers: BTreeMap<String, Provider>,
     /// What is said of models, by `PROVIDER/NAME`.
@@ -122,6 +124,8 @@ impl Permissions {
 pub struct Limits {
     /// How many steps it may have.
     pub max_steps: Option<u32>,
+    /// What it may cost, in micro-dollars.
+    pub max_cost: Option<u64>,
     /// How long it may take, in milliseconds.
     pub timeout: Option<u64>,
     /// The longest single wait that a provider may ask for, in milliseconds.
@@ -201,6 +205,7 @@ impl Config {
         let models: BTreeSet<&str> = names_below(settings, "models").collect();
         let config = Self {
             model: text(settings, &["model"]),
+            small_model: text(settings, &["small_model"]),
             models: models
                 .into_iter()
                 .map(|name| (name.to_string(), model(settings, name, &providers)))
@@ -212,6 +217,7 @@ impl Config {
             },
             limits: Limits {
                 max_steps: count(settings, &["limits", "max_steps"]).and_then(|steps| steps.try_into().ok()),
+                max_cost: amount(settings, &["limits", "max_cost"]),
                 timeout: text(settings, &["limits", "timeout"]).as_deref().and_then(duration),
                 max_wait: text(settings, &["limits", "max_wait"]).as_deref().and_then(duration),
             },
@@ -320,10 +326,7 @@ fn model(settings: &Settings, name: &str, providers: &BTreeMap<String, Provider>
     let mut info = known.unwrap_or_default();
     info.context = count(settings, &["models", name, "context_window"]).or(info.context);
     info.output = count(settings, &["models", name, "max_output"]).or(info.output);
-    let price = |kind: &'static str| match &settings.get(&["models", name, "prices", kind])?.value {
-        Value::Number(number) => dollars(number),
-        _ => None,
-    };
+    let price = |kind: &'static str| amount(settings, &["models", name, "prices", kind]);
     let prices = [price("input"), price("output"), price("cache_read"), price("cache_write")];
     if prices.iter().any(Option::is_some) {
         let [input, output, cache_read, cache_write] = prices;
@@ -371,6 +374,14 @@ fn texts(settings: &Settings, names: &[&str]) -> Vec<String> {
 fn count(settings: &Settings, names: &[&str]) -> Option<u64> {
     match &settings.get(names)?.value {
         Value::Number(number) => number.parse().ok(),
+        _ => None,
+    }
+}
+
+/// An amount of dollars, in micro-dollars.
+fn amount(settings: &Settings, names: &[&str]) -> Option<u64> {
+    match &settings.get(names)?.value {
+        Value::Number(number) => dollars(number),
         _ => None,
     }
 }

@@ -12,17 +12,7 @@ use serde_json::{Map, Value};
 
 use super::json_text;
 use super::placeholder::Placeholders;
-
-/// Phrases and parts of codes by which errors are told apart.
-const TELLING: [&str; 7] = [
-    "context length",
-    "context window",
-    "context size",
-    "prompt is too long",
-    "maximum context",
-    "context_length",
-    "context_window",
-];
+use crate::session::telling;
 
 /// What is done with a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,7 +150,7 @@ fn replaced(rule: Rule, text: &str, pairs: bool, placeholders: &mut Placeholders
         Rule::Path => placeholders.hide_path(text),
         Rule::Pattern => placeholders.hide_pattern(text),
         Rule::Error if is_name(text) => text.into(),
-        Rule::Error => placeholders.hide_but(text, &TELLING),
+        Rule::Error => placeholders.hide_but(text, &telling()),
         Rule::Digest => placeholders.digest(text),
         Rule::Name | Rule::Text => {
             let hidden = placeholders.hide(text);
@@ -176,4 +166,22 @@ fn replaced(rule: Rule, text: &str, pairs: bool, placeholders: &mut Placeholders
 fn is_name(text: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/');
     text.len() <= 64 && text.bytes().all(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use super::*;
+
+    #[test]
+    fn what_decides_about_an_error_is_left_standing_and_nothing_beside_it() {
+        let mut placeholders = Placeholders::default();
+        for phrase in telling() {
+            let text = format!("A secret {phrase}: of 17 secrets.");
+            let hidden = replaced(Rule::Error, &text, false, &mut placeholders);
+            assert!(hidden.contains(phrase) && !hidden.contains("secret"), "{hidden}");
+            assert_eq!(hidden.len(), text.len());
+        }
+    }
 }

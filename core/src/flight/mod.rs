@@ -87,15 +87,15 @@ pub struct Difference {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FlightError {
     /// There is no header, or it cannot be read.
-    #[error("this is not a flight record: {0}")]
+    #[error("this is no flight record ({0}); name a file of a directory flight/")]
     Header(String),
     /// It was written by another version.
-    #[error("the flight record has format {0}, and this program reads format {FORMAT}")]
+    #[error(
+        "the flight record has format {0}, and this program reads format {FORMAT}; take the version of hostler that wrote it"
+    )]
     Format(u32),
     /// There is no such batch.
-    #[error(
-        "there is no batch {number}; the flight record has the batches {first} to {last}, and 0 is its beginning"
-    )]
+    #[error("there is no batch {number}; name one of {first} to {last}, or 0 for the beginning")]
     NoBatch {
         /// Which.
         number: u64,
@@ -105,7 +105,7 @@ pub enum FlightError {
         last: u64,
     },
     /// A line is neither a batch nor the last one.
-    #[error("line {line} of the flight record cannot be read: {problem}")]
+    #[error("line {line} of the flight record cannot be read ({problem}); take a copy that is whole")]
     Line {
         /// Which.
         line: usize,

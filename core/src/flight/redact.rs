@@ -39,7 +39,9 @@ pub enum RedactError {
     #[error("batch {0} is decided differently here; redact it with the version of the program that wrote it")]
     Differs(u64),
     /// Hiding what it says would change what is decided.
-    #[error("batch {0} would be decided differently if its texts were hidden; it can only be shown as it is")]
+    #[error(
+        "batch {0} would be decided differently if its texts were hidden; look through it and show it as it is"
+    )]
     Changes(u64),
 }
 

@@ -36,6 +36,7 @@ impl StreamTexts {
             | ModelEvent::Opaque { .. }
             | ModelEvent::Call { .. }
             | ModelEvent::Usage(_)
+            | ModelEvent::Ending(_)
             | ModelEvent::Finished(_)
             | ModelEvent::Failed(_) => return false,
         };

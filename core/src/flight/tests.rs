@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::ids::ClientId;
+use crate::model::ModelEvent;
 use crate::prompt::{PermissionMode, Prompt, Terms};
 use crate::protocol::{Answer, AskId, Breadth, Command};
 use crate::rig::Rig;
@@ -172,6 +173,29 @@ fn a_conversation_that_is_too_long_stays_too_long_when_it_is_hidden() {
     let hidden = redacted(&rig.flight());
     assert!(rig.log.iter().any(|entry| entry.record.kind() == "SummaryStarted"));
     assert!(!hidden.contains("4711") && hidden.contains("PROMPT IS TOO LONG"), "{hidden}");
+}
+
+#[test]
+fn seals_that_were_refused_are_refused_when_it_is_hidden() {
+    let mut rig = Rig::new();
+    rig.begin(prompt("p", "Look around."));
+    let seal = ModelEvent::Opaque { block: 0, data: "\"secret\"".into() };
+    let [call, input] = words::called(0, "ls", "{}");
+    rig.stream(vec![call, input, seal, words::stop()]);
+    rig.run_tool(1, "a.rs");
+    let message = "Thought signature of customer 4711 is not valid";
+    let kind = crate::model::CallErrorKind::Status { status: 400, code: "INVALID_ARGUMENT".into() };
+    rig.fail(crate::model::CallError {
+        kind,
+        message: message.into(),
+        retry_after: None,
+        should_retry: None,
+    });
+    let hidden = redacted(&rig.flight());
+    assert!(
+        !hidden.contains("4711") && !hidden.contains("secret") && hidden.contains("signature"),
+        "{hidden}"
+    );
 }
 
 #[test]

@@ -21,6 +21,7 @@ use crate::content::{
 };
 use crate::content::{ToolStatus, UserMessage};
 use crate::ids::{MessageId, TurnId};
+use crate::instructions;
 use crate::model::{CallResult, Item, ModelRef, ModelRequest, Preparation};
 
 /// The request that asks for the next answer of that conversation. Answers up to the message `unsealed` are shown without
@@ -28,9 +29,19 @@ use crate::model::{CallResult, Item, ModelRef, ModelRequest, Preparation};
 pub fn request(preparation: &Preparation, messages: &[Message], unsealed: MessageId) -> ModelRequest {
     ModelRequest {
         model: preparation.model.clone(),
-        system: preparation.system.clone(),
+        system: system(preparation),
         tools: preparation.tools.clone(),
         items: project(&preparation.model, messages, unsealed),
+    }
+}
+
+/// Stands for an answer without words.
+const NO_WORDS: &str = "[This answer had no text.]";
+
+fn system(preparation: &Preparation) -> String {
+    match &preparation.answer_schema {
+        Some(schema) => instructions::with_schema(&preparation.system, schema),
+        None => preparation.system.clone(),
     }
 }
 
@@ -73,8 +84,15 @@ impl Projection<'_> {
         if self.turn.as_ref().is_some_and(|(turn, _)| *turn != user.turn) {
             self.close_turn();
         }
-        if self.turn.as_ref().is_none_or(|(turn, _)| *turn != user.turn) {
-            self.turn = Some((user.turn, None));
+        match &self.turn {
+            // An answer without words was refused: what asks again is no part of what was asked before.
+            Some((turn, Some(Finish::EndTurn | Finish::Unknown)))
+                if *turn == user.turn && !matches!(self.items.last(), Some(Item::Assistant { .. })) =>
+            {
+                self.say(Block::Text(NO_WORDS.to_owned()));
+            }
+            Some((turn, _)) if *turn == user.turn => {}
+            Some(_) | None => self.turn = Some((user.turn, None)),
         }
         let (text, media) = spoken(user);
         match self.items.last_mut() {

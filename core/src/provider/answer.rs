@@ -28,6 +28,7 @@ pub(super) struct Answer {
     open: Option<(Voice, u32)>,
     calls: bool,
     usage: Option<Usage>,
+    ending: Option<FinishReason>,
     over: bool,
     said: Vec<ModelEvent>,
 }
@@ -51,10 +52,11 @@ impl Answer {
         block
     }
 
-    /// More of the block that is open, if it has that voice, else of a new one.
-    pub(super) fn say(&mut self, voice: Voice, text: String) {
+    /// More of the block that is open, if it has that voice, else of a new one. Tells which one that is, unless nothing is
+    /// said.
+    pub(super) fn say(&mut self, voice: Voice, text: String) -> Option<u32> {
         if text.is_empty() {
-            return;
+            return None;
         }
         let block = match self.open {
             Some((open, block)) if open == voice => block,
@@ -62,6 +64,12 @@ impl Answer {
         };
         self.open = Some((voice, block));
         self.speak(block, voice, text);
+        Some(block)
+    }
+
+    /// Whether it calls anything.
+    pub(super) fn calls(&self) -> bool {
+        self.calls
     }
 
     /// More of that block.
@@ -103,15 +111,30 @@ impl Answer {
         }
     }
 
-    /// The answer is complete. Several servers say of an answer that calls tools that it just stopped, or nothing.
+    /// The model is done, for the reason that it is given; the stream goes on.
+    pub(super) fn ending(&mut self, reason: FinishReason) {
+        if self.ending != Some(reason) {
+            self.ending = Some(reason);
+            self.push(ModelEvent::Ending(self.reason(Some(reason))));
+        }
+    }
+
+    /// The answer is complete. The mark that ends a stream, and nothing else, is no answer.
     pub(super) fn finish(&mut self, reason: Option<FinishReason>) {
-        let reason = match reason {
+        if reason.is_none() && self.blocks == 0 {
+            return self.cut();
+        }
+        self.push(ModelEvent::Finished(self.reason(reason)));
+        self.over = true;
+    }
+
+    /// Several servers say of an answer that calls tools that it just stopped, or nothing.
+    fn reason(&self, reason: Option<FinishReason>) -> FinishReason {
+        match reason {
             None | Some(FinishReason::Stop) if self.calls => FinishReason::ToolCalls,
             None => FinishReason::Unknown,
             Some(reason) => reason,
-        };
-        self.push(ModelEvent::Finished(reason));
-        self.over = true;
+        }
     }
 
     /// The provider says that something went wrong.

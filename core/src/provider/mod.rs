@@ -12,6 +12,7 @@ pub(crate) mod excerpt;
 pub mod extra;
 #[cfg(test)]
 mod fixture;
+mod foreign;
 pub mod gemini;
 mod http_date;
 mod lawful;

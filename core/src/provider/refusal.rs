@@ -23,14 +23,15 @@ pub(super) struct Report {
 
 /// The failure that a response with a status other than success stands for.
 pub fn error_from_response(status: u16, headers: &[(&str, &str)], body: &[u8], now_ms: u64) -> CallError {
-    let mut report = report_text(&String::from_utf8_lossy(body));
+    let body = String::from_utf8_lossy(body);
+    let mut report = report_text(&body);
     if report.message.is_empty() {
         report.message = format!("HTTP status {status} without a message.");
     }
     CallError {
         kind: CallErrorKind::Status { status, code: report.code },
         message: report.message,
-        retry_after: retry::retry_after(headers, now_ms),
+        retry_after: retry::retry_after(headers, now_ms).or_else(|| retry::retry_delay(&body)),
         should_retry: retry::should_retry(headers),
     }
 }
@@ -81,9 +82,13 @@ fn bare(text: &str, body: &Value) -> Report {
     }
 }
 
-/// The most telling name of an error: a code in words, its type, Google's status, a number.
+/// The most telling name of an error: a code in words, the reason that Google gives beside it, its type, Google's status,
+/// a number.
 fn code(error: &Value) -> String {
-    let mut names = ["code", "type", "status"].into_iter().filter_map(|key| error[key].as_str());
+    let details = error["details"].as_array().into_iter().flatten();
+    let reason = details.filter_map(|detail| detail["reason"].as_str());
+    let names = ["type", "status"].into_iter().filter_map(|key| error[key].as_str());
+    let mut names = error["code"].as_str().into_iter().chain(reason).chain(names);
     match names.find(|name| !name.is_empty()) {
         Some(name) => name.to_string(),
         None => error["code"].as_i64().map(|number| number.to_string()).unwrap_or_default(),
@@ -209,6 +214,18 @@ mod tests {
         assert_eq!(error.message.chars().count(), 500);
         let error = error_from_response(500, &[], &[0xff, b'a'], 0);
         assert_eq!(error.message, "\u{fffd}a");
+    }
+
+    #[test]
+    fn what_google_tells_beside_an_error_is_read() {
+        let body = r#"{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT",
+            "details":[{"@type":"x"},{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"API_KEY_INVALID"}]}}"#;
+        check(body, "API_KEY_INVALID", "API key not valid.");
+        let wait = |headers: &[(&str, &str)], delay: &str| {
+            let body = format!(r#"[{{"error":{{"code":429,"details":[{{}},{{"retryDelay":"{delay}"}}]}}}}]"#);
+            error_from_response(429, headers, body.as_bytes(), 0).retry_after
+        };
+        assert_eq!((wait(&[], "34s"), wait(&[("retry-after", "2")], "34s")), (Some(34_000), Some(2_000)));
     }
 
     #[test]

@@ -1,6 +1,8 @@
-//! What a provider's headers say about trying again, whatever its protocol.
+//! What a provider's headers and Google's error details say about trying again.
 //!
 //! Only reads; whether and when an attempt is made is decided where the attempts are counted.
+
+use serde_json::Value;
 
 use super::http_date;
 
@@ -16,6 +18,13 @@ pub fn retry_after(headers: &[(&str, &str)], now_ms: u64) -> Option<u64> {
     }
     let value = header(headers, "retry-after")?;
     millis(value, 1000.0).or_else(|| Some(http_date::millis(value)?.saturating_sub(now_ms)))
+}
+
+/// How many milliseconds Google asks to wait, which stands among the details of an error body.
+pub(super) fn retry_delay(body: &str) -> Option<u64> {
+    let body: Value = serde_json::from_str(body).ok()?;
+    let details = body.get(0).unwrap_or(&body)["error"]["details"].as_array()?;
+    details.iter().find_map(|detail| millis(detail["retryDelay"].as_str()?.strip_suffix('s')?, 1000.0))
 }
 
 /// Whether the provider says outright that trying again makes sense, or that it does not.
@@ -53,6 +62,24 @@ mod tests {
             check(&[("retry-after", nonsense)], None, None);
         }
         check(&[("retry-after", "1e300")], Some(u64::MAX), None);
+    }
+
+    #[test]
+    fn waits_of_google_are_seconds() {
+        for (delay, wait) in [
+            ("34s", Some(34_000)),
+            ("0.0701s", Some(71)),
+            ("", None),
+            ("-1s", None),
+            ("nans", None),
+            ("5m", None),
+        ] {
+            let body = format!(r#"{{"error":{{"details":[7,{{"retryDelay":"{delay}"}}]}}}}"#);
+            assert_eq!(retry_delay(&body), wait, "{delay}");
+        }
+        for body in ["", "[]", "{}", r#"{"error":"no"}"#, r#"{"error":{"details":{}}}"#] {
+            assert_eq!(retry_delay(body), None, "{body}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ use serde::de::IgnoredAny;
 
 use super::answer::Answer;
 use super::excerpt::one_line;
+use super::foreign::Beginning;
 use super::sse::{SseDecoder, SseEvent};
 use crate::model::{CallErrorKind, ModelEvent};
 
@@ -38,6 +39,7 @@ pub(super) trait Dialect: Send {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stream<D> {
     sse: SseDecoder,
+    beginning: Beginning,
     answer: Answer,
     dialect: D,
 }
@@ -48,6 +50,7 @@ impl<D: Dialect> Decoder for Stream<D> {
             return;
         }
         let mut events = Vec::new();
+        self.beginning.push(bytes);
         let outcome = self.sse.push(bytes, &mut events);
         for event in &events {
             self.event(event);
@@ -64,7 +67,10 @@ impl<D: Dialect> Decoder for Stream<D> {
             self.event(&event);
         }
         if !self.answer.is_over() {
-            self.dialect.end(&mut self.answer);
+            match self.beginning.judge() {
+                Some(error) => self.answer.abort(error),
+                None => self.dialect.end(&mut self.answer),
+            }
         }
         self.answer.take(out);
     }
@@ -72,6 +78,7 @@ impl<D: Dialect> Decoder for Stream<D> {
 
 impl<D: Dialect> Stream<D> {
     fn event(&mut self, event: &SseEvent) {
+        self.beginning.is_stream();
         if !self.answer.is_over() && !event.data.trim().is_empty() {
             self.dialect.event(event, &mut self.answer);
         }
@@ -92,4 +99,68 @@ pub(super) fn read<'a, T: Deserialize<'a>>(data: &'a str, what: &str, answer: &m
     let message = format!("The provider sent {:?}, which is no {what} ({problem}).", one_line(data, 200));
     answer.fail(CallErrorKind::Protocol, message);
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec::Vec;
+
+    use crate::model::{CallErrorKind, FinishReason, ModelEvent};
+    use crate::provider::wire::Protocol;
+
+    /// What the beginning of a stream says.
+    fn said(protocol: Protocol, stream: &str) -> Vec<ModelEvent> {
+        let mut out = Vec::new();
+        protocol.decoder().push(stream.as_bytes(), &mut out);
+        out
+    }
+
+    #[test]
+    fn a_model_that_is_done_is_known_to_be_before_the_stream_ends() {
+        for (protocol, stream) in [
+            (
+                Protocol::Chat,
+                r#"{"choices":[{"delta":{"tool_calls":[{"function":{"arguments":"{}"}}]},"finish_reason":"stop"}]}"#,
+            ),
+            (
+                Protocol::Messages,
+                "{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"\",\"input\":{}}}\n\n\
+                 data: {\"type\":\"content_block_stop\",\"index\":0}\n\n\
+                 data: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"tool_use\"}}",
+            ),
+            (
+                Protocol::Gemini,
+                r#"{"candidates":[{"content":{"parts":[{"functionCall":{"args":{}}}]},"finishReason":"STOP"}]}"#,
+            ),
+        ] {
+            let events = said(protocol, &alloc::format!("data: {stream}\n\n"));
+            let [ModelEvent::Call { .. }, ModelEvent::Input { text, .. }, end] = &events[..] else {
+                panic!("{events:?}")
+            };
+            assert_eq!((text.as_str(), end), ("{}", &ModelEvent::Ending(FinishReason::ToolCalls)));
+        }
+    }
+
+    #[test]
+    fn what_is_no_stream_is_said_to_be_none() {
+        for protocol in Protocol::ALL {
+            for (body, kind) in [
+                (
+                    r#"{"error":{"message":"Busy.","code":"overloaded"}}"#,
+                    CallErrorKind::Stream { code: "overloaded".into() },
+                ),
+                ("<html>", CallErrorKind::Protocol),
+                ("", CallErrorKind::Truncated),
+                ("data: {\"half", CallErrorKind::Truncated),
+                (": ping\n\n", CallErrorKind::Truncated),
+                ("data: [DONE]\n\n", CallErrorKind::Truncated),
+            ] {
+                let (mut decoder, mut out) = (protocol.decoder(), Vec::new());
+                decoder.push(body.as_bytes(), &mut out);
+                decoder.end(&mut out);
+                let [ModelEvent::Failed(error)] = &out[..] else { panic!("{body}: {out:?}") };
+                assert_eq!(error.kind, kind, "{protocol:?} {body}");
+            }
+        }
+    }
 }

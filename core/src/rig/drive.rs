@@ -34,7 +34,7 @@ impl Rig {
     pub(crate) fn opening(&self, session: &SessionId) -> Input {
         let opened = Opened::Ready(self.folded(session).map(Box::new));
         let children = self.unfinished_children(session);
-        Input::SessionOpened { session: session.clone(), opened, children }
+        Input::SessionOpened { session: session.clone(), opened, children, taken: Vec::new() }
     }
 
     /// A prompt is submitted, and its session opened if it is not open.
@@ -170,6 +170,11 @@ impl Rig {
             Reply::Cleared { prompts } => (prompts.clone(), batch),
             other => panic!("{other:?}"),
         }
+    }
+
+    /// The schema and the answer that is to be held against it.
+    pub(crate) fn answer_to_check(&self) -> Option<(String, String)> {
+        self.machine.answer_to_check(&session())
     }
 
     /// How a prompt ended, if it did.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use hostler_core::content::{ToolOutcome, ToolStatus};
-use hostler_core::ids::{AttemptId, CallId, PromptId, SessionId};
+use hostler_core::ids::{AttemptId, CallId, PromptId, SessionId, StepId};
 use hostler_core::model::ModelEvent;
 use hostler_core::session::{self, Owned};
 use hostler_core::tools::ToolInput;
@@ -18,6 +18,7 @@ pub(crate) struct Flights {
     pub(crate) inspections: BTreeMap<(SessionId, CallId), ToolInput>,
     pub(crate) tools: BTreeMap<(SessionId, CallId), Running>,
     pub(crate) titles: BTreeSet<SessionId>,
+    pub(crate) checks: BTreeSet<(SessionId, StepId)>,
     /// What the shell says by itself with the next batch.
     pub(crate) own_words: VecDeque<Input>,
 }
@@ -69,6 +70,10 @@ impl Flights {
                 assert!(self.titles.insert(session.clone()), "two titles of {session} are asked for");
             }
             Ask::CancelTitle => drop(self.titles.remove(&session)),
+            Ask::CheckAnswer { step } => {
+                assert!(self.checks.insert((session, step)), "the answer of {step} is looked at twice");
+            }
+            Ask::CancelCheck { step } => drop(self.checks.remove(&(session, step))),
             Ask::KeepRules { .. } => {}
             Ask::Reply { .. } => panic!("a workspace answers by itself"),
         }
@@ -94,6 +99,10 @@ impl Flights {
         );
         assert!(!self.calls.iter().any(|(id, _)| of(id)), "{session} is closed while a model is asked");
         assert!(!self.titles.contains(session), "{session} is closed while a title is made");
+        assert!(
+            !self.checks.iter().any(|(id, _)| of(id)),
+            "{session} is closed while an answer is looked at"
+        );
         let left = self.tools.iter().any(|((id, _), running)| of(id) && !running.stopped);
         assert!(!left, "{session} is closed while a tool runs that nobody told to stop");
     }
@@ -120,6 +129,7 @@ impl Flights {
             Said::Title { event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => {
                 self.titles.remove(&session);
             }
+            Said::Checked { step, .. } => drop(self.checks.remove(&(session, *step))),
             Said::Inspected { call, .. } => drop(self.inspections.remove(&(session, *call))),
             Said::ToolFinished { call, .. } => drop(self.tools.remove(&(session, *call))),
             Said::Model { .. }
@@ -141,6 +151,7 @@ impl Flights {
         let own = |input: &Input| matches!(input, Input::Session { session: id, .. } if id == session);
         self.prepares.iter().any(|(id, _)| id == session)
             || self.titles.contains(session)
+            || self.checks.iter().any(|(id, _)| id == session)
             || self.calls.iter().any(|(id, _)| id == session)
             || self.inspections.keys().any(|(id, _)| id == session)
             || self.tools.keys().any(|(id, _)| id == session)
@@ -155,6 +166,7 @@ impl Flights {
             && self.inspections.is_empty()
             && self.tools.is_empty()
             && self.titles.is_empty()
+            && self.checks.is_empty()
             && self.own_words.is_empty()
     }
 }

@@ -13,6 +13,7 @@ use hostler_core::workspace::{Effect, Input, Workspace};
 use super::fates::Fates;
 use super::flights::Flights;
 use super::prefixes;
+use super::schemas::Schemas;
 use super::transcript::Transcript;
 
 /// The laws, and what they need to remember.
@@ -28,6 +29,7 @@ struct Shadow {
     durable: Durable,
     fates: Fates,
     transcript: Transcript,
+    schemas: Schemas,
     attempts: BTreeSet<AttemptId>,
     asked: BTreeSet<AttemptId>,
     run: BTreeSet<CallId>,
@@ -50,15 +52,21 @@ impl Laws {
         {
             shadow.fates.cleared = true;
         }
+        if let Input::Session { session, input } = input
+            && let Some(shadow) = self.sessions.get_mut(session)
+        {
+            shadow.schemas.input(input);
+        }
     }
 
     /// Something is committed.
     pub(crate) fn record(&mut self, entry: &Entry) {
         let shadow =
             self.sessions.entry(entry.session.clone()).or_insert_with(|| Shadow::new(&entry.session));
-        let Shadow { durable, fates, transcript, attempts, seen, .. } = shadow;
+        let Shadow { durable, fates, transcript, schemas, attempts, seen, .. } = shadow;
         fates.before(durable, entry, self.settle);
         transcript.before(durable, &entry.record);
+        schemas.before(durable, &entry.record);
         if let Record::AttemptStarted { attempt } = &entry.record {
             assert!(attempts.insert(*attempt), "{attempt} is made twice");
         }
@@ -149,6 +157,7 @@ impl Shadow {
             durable: Durable::new(session.clone()),
             fates: Fates::default(),
             transcript: Transcript::default(),
+            schemas: Schemas::default(),
             attempts: BTreeSet::new(),
             asked: BTreeSet::new(),
             run: BTreeSet::new(),
@@ -180,7 +189,8 @@ impl Shadow {
                     self.durable.find_open(prompt).is_some() || self.durable.closed.contains_key(prompt);
                 assert!(known, "{prompt} is prepared and was never accepted");
             }
-            Ask::MakeTitle { .. } | Ask::CancelTitle => {}
+            Ask::MakeTitle { .. } | Ask::CancelTitle | Ask::CancelCheck { .. } => {}
+            Ask::CheckAnswer { step } => self.fates.may_go_on(step.turn),
             Ask::KeepRules { rules } => assert!(!rules.is_empty(), "nothing is kept for always"),
             Ask::Reply { .. } => panic!("a workspace answers by itself"),
         }

@@ -13,6 +13,7 @@ mod flights;
 mod growth;
 mod laws;
 mod prefixes;
+mod schemas;
 mod tape;
 mod transcript;
 pub(crate) mod words;
@@ -234,6 +235,11 @@ impl Rig {
             _ => None,
         };
         (id, Input::Request { id, command, taken: None, source })
+    }
+
+    /// The machine itself.
+    pub(crate) fn workspace(&self) -> &Workspace {
+        &self.machine
     }
 
     /// What a session's log amounts to, folded as it went.

@@ -59,6 +59,7 @@ pub(crate) fn preparation() -> Preparation {
     Preparation {
         model: model(),
         system: "You are tested.".into(),
+        answer_schema: None,
         tools: offered(),
         context_window: None,
         prices: None,
@@ -143,6 +144,8 @@ pub(crate) fn ask(effect: &Effect) -> String {
             Ask::CancelTool { call } => format!("stop running {call}"),
             Ask::MakeTitle { .. } => "make a title".into(),
             Ask::CancelTitle => "stop making a title".into(),
+            Ask::CheckAnswer { step } => format!("check the answer of {step}"),
+            Ask::CancelCheck { step } => format!("stop checking the answer of {step}"),
             Ask::KeepRules { .. } => "keep rules".into(),
             Ask::Reply { to, .. } => format!("reply {}", to.0),
         },

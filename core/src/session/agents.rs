@@ -106,6 +106,7 @@ impl Session {
         let parent = Parent { session: self.durable.id.clone(), message, call };
         let preparation = Preparation {
             system: instructions::for_sub_agent(&preparation.system),
+            answer_schema: None,
             tools: tools::sub_agent_specs(&preparation.tools),
             ..preparation.clone()
         };
@@ -119,6 +120,8 @@ impl Session {
             terms: Terms {
                 delivery: Delivery::OwnTurn,
                 max_cost: self.cost_left(),
+                // What the run must answer is the agent's business.
+                answer_schema: None,
                 ..open.prompt.terms.clone()
             },
         };

@@ -19,13 +19,16 @@ impl Session {
         event: ModelEvent,
         out: &mut Decisions,
     ) {
-        let until = now.plus(self.settings.first_event);
+        let (until, ends) = (now.plus(self.settings.first_event), now.plus(self.settings.ending));
         let Some(call) = self.awaited(attempt) else { return };
         match event {
             ModelEvent::Connected => {
                 if matches!(call.state, CallState::Connecting { .. }) {
                     call.state = CallState::Waiting { until };
                 }
+            }
+            ModelEvent::Ending(reason) => {
+                call.state = CallState::Ending { until: ends, reason };
             }
             ModelEvent::Finished(reason) => self.answered(now, reason, out),
             ModelEvent::Failed(error) => self.attempt_failed(now, error, out),
@@ -50,7 +53,7 @@ impl Session {
         let before = call.assembly.bytes();
         call.assembly.push(event);
         // A provider that goes on without saying anything is as silent as one that is.
-        if call.assembly.bytes() > before {
+        if call.assembly.bytes() > before && !matches!(call.state, CallState::Ending { .. }) {
             call.state = CallState::Streaming { until: now.plus(idle) };
         }
         if call.assembly.bytes() > most {
@@ -220,7 +223,7 @@ impl Session {
         let state = match call.state {
             CallState::Connecting { until } => (until, Deadline::Connect),
             CallState::Waiting { until } => (until, Deadline::FirstEvent),
-            CallState::Streaming { until } => (until, Deadline::Idle),
+            CallState::Streaming { until } | CallState::Ending { until, .. } => (until, Deadline::Idle),
             CallState::Pausing { until } => (until, Deadline::Retry),
         };
         earliest(call.flush.map(|at| (at, Deadline::Flush)), Some(state))
@@ -235,10 +238,15 @@ impl Session {
             CallState::Connecting { until } if until <= now => self.silent(now, Deadline::Connect, out),
             CallState::Waiting { until } if until <= now => self.silent(now, Deadline::FirstEvent, out),
             CallState::Streaming { until } if until <= now => self.silent(now, Deadline::Idle, out),
+            CallState::Ending { until, reason } if until <= now => {
+                self.abandon_call(out);
+                self.answered(now, reason, out);
+            }
             CallState::Pausing { .. }
             | CallState::Connecting { .. }
             | CallState::Waiting { .. }
-            | CallState::Streaming { .. } => {}
+            | CallState::Streaming { .. }
+            | CallState::Ending { .. } => {}
         }
     }
 

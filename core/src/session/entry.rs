@@ -43,6 +43,10 @@ impl Session {
             let text = "A prompt with a run id of its own cannot join another run; leave out one of the two.";
             return Some(refuse(RefusalKind::Invalid, text));
         }
+        if prompt.terms.answer_schema.is_some() && prompt.terms.delivery == Delivery::Fold {
+            let text = "A prompt whose answer must satisfy a schema cannot join another run; leave out one of the two.";
+            return Some(refuse(RefusalKind::Invalid, text));
+        }
         if prompt.run.as_ref().is_some_and(|run| run.as_str().is_empty()) {
             return Some(refuse(RefusalKind::Invalid, "A run id cannot be empty; leave it out."));
         }
@@ -110,7 +114,7 @@ impl Session {
             let sequence = *sequence;
             self.call_off(sequence, out);
             let seconds = self.settings.prepare / 1000;
-            let message = format!("Preparing the run took longer than {seconds} s; try again");
+            let message = format!("Preparing the run took longer than {seconds} s; try again.");
             let error = ErrorInfo::new(ErrorClass::Timeout, message);
             self.live.prepared.insert(sequence, Err(error));
             self.advance(now, out);

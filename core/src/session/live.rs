@@ -6,10 +6,11 @@ use alloc::vec::Vec;
 use serde::{Deserialize, Serialize};
 
 use super::asks::Question;
+use super::schema::Check;
 use super::stream::Assembly;
 use super::title::Titling;
 use crate::ids::{AttemptId, CallId};
-use crate::model::{Preparation, PrepareError};
+use crate::model::{FinishReason, Preparation, PrepareError};
 use crate::time::Timestamp;
 use crate::tools::CallInput;
 
@@ -28,6 +29,9 @@ pub struct Live {
     pub(super) questions: Vec<Question>,
     /// The title that a model is asked for.
     pub(super) title: Option<Titling>,
+    /// The answer that is held against its run's schema.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) check: Option<Check>,
     /// When a cancelled turn stops waiting for its tools.
     pub(super) settle: Option<Timestamp>,
 }
@@ -59,6 +63,8 @@ pub(super) enum CallState {
     Waiting { until: Timestamp },
     /// The answer is coming.
     Streaming { until: Timestamp },
+    /// The model is done, for that reason. After that time nothing more is waited for.
+    Ending { until: Timestamp, reason: FinishReason },
     /// It failed; the next attempt is made then.
     Pausing { until: Timestamp },
 }

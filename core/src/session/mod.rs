@@ -5,7 +5,8 @@
 //! there, so after a crash the durable half is all there is to go on from.
 //!
 //! What is decided where: acceptance and order of prompts in `entry`, cancels in `cancel`, turns and steps in `turn`,
-//! a model's answer in `answer` (put together in `stream`, retried by `retry`), what a run may cost in `cost`, tool calls
+//! a model's answer in `answer` (put together in `stream`, retried by `retry`), whether that will do in `schema`, what a run
+//! may cost in `cost`, tool calls
 //! in `calls` (and how long they are waited for in `overtime`), sub-agents in `agents`, permission in `asks`, what it is
 //! called in `title`, what it takes over in `fork`, and what a broken-off turn leaves behind in `settle`.
 
@@ -22,6 +23,7 @@ mod live;
 mod overtime;
 mod repetition;
 mod retry;
+mod schema;
 mod settings;
 mod settle;
 mod stream;
@@ -37,7 +39,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::content::ToolOutcome;
 use crate::history;
-use crate::ids::{AttemptId, CallId, ClientId, EffectId, PromptId, RequestId, SessionId};
+use crate::ids::{AttemptId, CallId, ClientId, EffectId, PromptId, RequestId, SessionId, StepId};
 use crate::machine::{Effects, Entry, Machine};
 use crate::model::{ModelEvent, ModelRef, ModelRequest, Preparation, PrepareError};
 use crate::prompt::{Prompt, Terms};
@@ -54,6 +56,8 @@ pub use fork::Seed;
 pub use live::Live;
 pub use repetition::Trail;
 pub(crate) use repetition::footprint;
+pub(crate) use retry::telling;
+pub use schema::{REPAIRS, Verdict};
 pub use settings::Settings;
 
 /// The state of one session, and its decisions.
@@ -111,6 +115,13 @@ pub enum Input {
     Title {
         /// What it said.
         event: ModelEvent,
+    },
+    /// It is found out whether an answer satisfies its run's schema.
+    Checked {
+        /// The step that gave the answer.
+        step: StepId,
+        /// What was found.
+        verdict: Verdict,
     },
     /// A person answers something that needs permission.
     Answer {
@@ -219,6 +230,17 @@ pub enum Effect {
     },
     /// Stop asking for a title.
     CancelTitle,
+    /// Find out whether the answer of a step satisfies its run's schema. Both are had from the state by
+    /// [`Session::answer_to_check`] when this is carried out.
+    CheckAnswer {
+        /// The step that gave the answer.
+        step: StepId,
+    },
+    /// Stop finding that out.
+    CancelCheck {
+        /// The step that gave the answer.
+        step: StepId,
+    },
     /// Keep rules for all that will ever be done in this workspace.
     KeepRules {
         /// The rules.
@@ -243,11 +265,13 @@ impl Effect {
                 Some(EffectId::Call(session.clone(), *call))
             }
             Effect::MakeTitle { .. } => Some(EffectId::Title(session.clone())),
+            Effect::CheckAnswer { step } => Some(EffectId::Check(session.clone(), *step)),
             Effect::Reply { to, .. } => Some(EffectId::Reply(*to)),
             Effect::CancelPrepare { .. }
             | Effect::CancelCall { .. }
             | Effect::CancelTool { .. }
             | Effect::CancelTitle
+            | Effect::CancelCheck { .. }
             | Effect::KeepRules { .. } => None,
         }
     }
@@ -317,6 +341,7 @@ impl Session {
             Input::Rename { to, title } => self.rename(now, to, &title, out),
             Input::Fork { to, seed } => self.fork(now, to, *seed, out),
             Input::Title { event } => self.title_said(now, event, out),
+            Input::Checked { step, verdict } => self.checked(now, step, verdict, out),
             Input::Answer { to, ask, answer, client } => self.answer(now, to, &ask, answer, &client, out),
             Input::Prepared { prompt, result } => self.prepared(now, &prompt, *result, out),
             Input::Model { attempt, event } => self.model(now, attempt, event, out),
@@ -331,7 +356,7 @@ impl Session {
     pub fn deadline(&self) -> Option<(Timestamp, Deadline)> {
         let preparing = self.live.preparing.values().map(|at| (*at, Deadline::Prepare)).min();
         let settle = self.live.settle.map(|at| (at, Deadline::Settle));
-        [settle, self.tool_deadline(), preparing, self.title_deadline()]
+        [settle, self.tool_deadline(), preparing, self.title_deadline(), self.check_deadline()]
             .into_iter()
             .fold(self.call_deadline(), earliest)
     }
@@ -342,6 +367,7 @@ impl Session {
         self.tick_settle(now, out);
         self.tick_preparing(now, out);
         self.tick_title(now, out);
+        self.tick_check(now, out);
     }
 
     /// Decides a fact: it changes the durable state and will be committed.
@@ -398,6 +424,7 @@ pub(crate) fn push_effect<E: crate::machine::Effect>(
         }
         Effect::CancelCall { attempt } => out.cancel(&EffectId::Attempt(owned.session.clone(), *attempt)),
         Effect::CancelTitle => out.cancel(&EffectId::Title(owned.session.clone())),
+        Effect::CancelCheck { step } => out.cancel(&EffectId::Check(owned.session.clone(), *step)),
         Effect::CancelTool { call } => {
             out.cancel(&EffectId::Call(owned.session.clone(), *call));
             false
@@ -407,6 +434,7 @@ pub(crate) fn push_effect<E: crate::machine::Effect>(
         | Effect::InspectCall { .. }
         | Effect::RunTool { .. }
         | Effect::MakeTitle { .. }
+        | Effect::CheckAnswer { .. }
         | Effect::KeepRules { .. }
         | Effect::Reply { .. } => false,
     };
@@ -415,5 +443,7 @@ pub(crate) fn push_effect<E: crate::machine::Effect>(
     }
 }
 
+#[cfg(test)]
+mod sentences;
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::Settings;
 use crate::content::{ErrorClass, ErrorInfo};
@@ -47,11 +48,13 @@ fn is_passing(error: &CallError) -> bool {
 
 /// Whether the provider says that the conversation is too long for the model.
 pub(super) fn is_too_long(error: &CallError) -> bool {
-    let by_code =
-        code(error).is_some_and(|code| code.contains("context_length") || code.contains("context_window"));
+    let by_code = code(error).is_some_and(|code| TOO_LONG_CODES.iter().any(|part| code.contains(part)));
     let by_words = status(error) == Some(400) && says(error, &TOO_LONG);
     by_code || by_words || status(error) == Some(413)
 }
+
+/// Parts of the codes that providers have for a conversation that is too long.
+const TOO_LONG_CODES: [&str; 2] = ["context_length", "context_window"];
 
 /// What providers call it when a conversation is too long, if they have no code for it.
 const TOO_LONG: [&str; 9] = [
@@ -68,17 +71,38 @@ const TOO_LONG: [&str; 9] = [
 
 /// Whether the provider says that the credentials are not valid, or not any more.
 pub(super) fn refuses_credentials(error: &CallError) -> bool {
-    status(error) == Some(401)
+    // Google has another status for it, and some who answer with status 200 say it there.
+    const CODES: [&str; 5] =
+        ["API_KEY_INVALID", "UNAUTHENTICATED", "invalid_api_key", "authentication_error", "401"];
+    status(error) == Some(401) || code(error).is_some_and(|code| CODES.contains(&code))
 }
 
 /// Whether the provider says that it does not know the seals that it was sent back.
 pub(super) fn refuses_seals(error: &CallError) -> bool {
-    let words = ["signature", "encrypted content", "encrypted_content"];
-    matches!(status(error), Some(400 | 422)) && (says(error, &words) || code(error).is_some_and(is_seal))
+    let by_code = code(error).is_some_and(|code| SEAL_CODES.iter().any(|part| code.contains(part)));
+    matches!(status(error), Some(400 | 422)) && (says(error, &SEALS) || by_code)
 }
 
-fn is_seal(code: &str) -> bool {
-    code.contains("signature") || code.contains("encrypted_content")
+/// Parts of the codes that providers have for seals that they do not know.
+const SEAL_CODES: [&str; 2] = ["signature", "encrypted_content"];
+
+/// What providers call it when they do not know a seal.
+const SEALS: [&str; 6] = [
+    "signature",
+    "encrypted content",
+    "encrypted_content",
+    "redacted_thinking",
+    "blocks in the latest assistant message cannot be modified",
+    "without its required following item",
+];
+
+/// What providers call it when nothing is left to pay with, if they have no code for it.
+const PAID_UP: [&str; 1] = ["credit balance is too low"];
+
+/// All that decides something about an error by being a part of what the provider says: whoever hides that has to leave
+/// these standing.
+pub(crate) fn telling() -> Vec<&'static str> {
+    [&TOO_LONG_CODES[..], &TOO_LONG, &SEAL_CODES, &SEALS, &PAID_UP].concat()
 }
 
 fn says(error: &CallError, words: &[&str]) -> bool {
@@ -104,7 +128,8 @@ fn is_passing_code(code: &str) -> bool {
 fn is_quota(error: &CallError) -> bool {
     const QUOTA: [&str; 4] =
         ["insufficient_quota", "billing_not_active", "billing_hard_limit_reached", "quota_exceeded"];
-    code(error).is_some_and(|code| QUOTA.contains(&code)) || status(error) == Some(402)
+    let by_words = status(error) == Some(400) && says(error, &PAID_UP);
+    by_words || code(error).is_some_and(|code| QUOTA.contains(&code)) || status(error) == Some(402)
 }
 
 fn code(error: &CallError) -> Option<&str> {
@@ -132,62 +157,99 @@ fn status(error: &CallError) -> Option<u16> {
 
 fn too_long(error: &CallError, wait: u64, max_wait: u64) -> TurnOutcome {
     let message = format!(
-        "The provider asks to wait {} s before the next request, longer than the {} s allowed; try again later. It said: {}",
-        wait.div_ceil(1000),
-        max_wait / 1000,
-        error.message
+        "The provider asks to wait {} before the next request, longer than the {} allowed ({}); try again later, or allow more with --max-wait.",
+        span(if wait < 1000 { wait } else { wait.div_ceil(1000).saturating_mul(1000) }),
+        span(max_wait),
+        error.message.trim_end_matches('.')
     );
     TurnOutcome::Limited(Reason::MaxWait, message)
 }
 
-/// What went wrong, in one sentence for people.
-fn explain(error: &CallError, attempt: u32) -> ErrorInfo {
-    let (class, what) = describe(error);
-    let times = if attempt > 1 { format!(" ({attempt} attempts)") } else { String::new() };
-    let details = Some(error.message.clone()).filter(|text| !text.is_empty());
-    ErrorInfo { class, message: format!("{what}{times}"), details }
+/// A time for people.
+fn span(millis: u64) -> String {
+    if millis < 1000 { format!("{millis} ms") } else { format!("{} s", millis / 1000) }
 }
 
-fn describe(error: &CallError) -> (ErrorClass, String) {
+/// What went wrong, for people, and what to do about it.
+fn explain(error: &CallError, attempt: u32) -> ErrorInfo {
+    let said = Some(error.message.clone()).filter(|text| !text.is_empty());
+    // Why there is no key is a sentence of our own.
+    if let (CallErrorKind::Credentials, Some(why)) = (&error.kind, &said) {
+        return ErrorInfo::new(ErrorClass::Credentials, why.clone());
+    }
+    let (class, what, advice) = describe(error);
+    let status = status(error).map(|status| format!("status {status}"));
+    let times = (attempt > 1).then(|| format!("{attempt} attempts"));
+    let facts: Vec<_> = status.into_iter().chain(times).collect();
+    let facts = if facts.is_empty() { String::new() } else { format!(" ({})", facts.join(", ")) };
+    ErrorInfo { class, message: format!("{what}{facts}"), details: said, advice: Some(advice.to_string()) }
+}
+
+fn describe(error: &CallError) -> (ErrorClass, &'static str, &'static str) {
     match &error.kind {
-        _ if is_too_long(error) => {
-            (ErrorClass::Context, "The conversation is too long for the model".to_string())
-        }
-        _ if is_quota(error) => {
-            (ErrorClass::Quota, "The account's quota at the provider is used up".to_string())
-        }
-        CallErrorKind::Transport => (ErrorClass::Transport, "The provider could not be reached".to_string()),
-        CallErrorKind::Truncated => (ErrorClass::Transport, "The provider's answer broke off".to_string()),
-        CallErrorKind::Protocol => {
-            (ErrorClass::Provider, "The provider's answer could not be understood".to_string())
-        }
-        CallErrorKind::Credentials => {
-            (ErrorClass::Credentials, "There are no usable credentials".to_string())
-        }
+        _ if is_too_long(error) => (
+            ErrorClass::Context,
+            "The conversation is too long for the model",
+            "begin a new session, or take a model with a larger context window",
+        ),
+        _ if is_quota(error) => (
+            ErrorClass::Quota,
+            "The account's quota at the provider is used up",
+            "see to the account, or take another provider",
+        ),
+        _ if refuses_credentials(error) => REFUSED_CREDENTIALS,
+        CallErrorKind::Transport => (
+            ErrorClass::Transport,
+            "The provider could not be reached",
+            "see whether the network works and the provider's base_url is right, as with `hostler doctor`",
+        ),
+        CallErrorKind::Truncated => (ErrorClass::Transport, "The provider's answer broke off", "try again"),
+        CallErrorKind::Protocol => (
+            ErrorClass::Provider,
+            "The provider could not be spoken to or understood",
+            "see whether its base_url, protocol and headers are right, as with `hostler config show`",
+        ),
+        CallErrorKind::Credentials => (
+            ErrorClass::Credentials,
+            "There are no usable credentials",
+            "see where the key comes from with `hostler config show --origin`",
+        ),
         CallErrorKind::Timeout(_) => {
-            (ErrorClass::Timeout, "The provider was silent for too long".to_string())
+            (ErrorClass::Timeout, "The provider was silent for too long", "try again later")
         }
-        CallErrorKind::Stream { .. } => {
-            (ErrorClass::Provider, "The provider reported an error in its answer".to_string())
-        }
+        CallErrorKind::Stream { .. } => (
+            ErrorClass::Provider,
+            "The provider reported an error in its answer",
+            "try again later, or take another model",
+        ),
         CallErrorKind::Status { status, code } => describe_status(*status, code),
     }
 }
 
-fn describe_status(status: u16, code: &str) -> (ErrorClass, String) {
+fn describe_status(status: u16, code: &str) -> (ErrorClass, &'static str, &'static str) {
     match status {
-        401 | 403 => {
-            (ErrorClass::Credentials, format!("The provider refused the credentials (status {status})"))
-        }
-        404 => (ErrorClass::UnknownModel, "The provider does not have this model (status 404)".to_string()),
-        408 | 429 => (ErrorClass::RateLimit, format!("The provider is too busy for us (status {status})")),
-        _ if code == "model_not_found" => {
-            (ErrorClass::UnknownModel, format!("The provider does not have this model (status {status})"))
-        }
-        500..=599 => (ErrorClass::Provider, format!("The provider has trouble of its own (status {status})")),
-        _ => (ErrorClass::Provider, format!("The provider rejected the request (status {status})")),
+        401 | 403 => REFUSED_CREDENTIALS,
+        _ if status == 404 || code == "model_not_found" => (
+            ErrorClass::UnknownModel,
+            "The provider does not have this model",
+            "check its name and the provider's base_url, or take another model",
+        ),
+        408 | 429 => (ErrorClass::RateLimit, "The provider is too busy for us", "try again later"),
+        500..=599 => (ErrorClass::Provider, "The provider has trouble of its own", "try again later"),
+        _ => (
+            ErrorClass::Provider,
+            "The provider rejected the request",
+            "change what it names, or take another model",
+        ),
     }
 }
+
+/// What is said of credentials that are refused, in whatever words a provider does it.
+const REFUSED_CREDENTIALS: (ErrorClass, &str, &str) = (
+    ErrorClass::Credentials,
+    "The provider refused the credentials",
+    "check the key, and see where it comes from with `hostler config show --origin`",
+);
 
 #[cfg(test)]
 mod tests {
@@ -206,7 +268,7 @@ mod tests {
     #[test]
     fn passing_trouble_is_waited_out_with_growing_patience() {
         let error = status_error(503, "", None);
-        let waits: alloc::vec::Vec<_> = (1..=3).map(|attempt| check(&error, attempt)).collect();
+        let waits: Vec<_> = (1..=3).map(|attempt| check(&error, attempt)).collect();
         assert_eq!(waits, [Verdict::Retry(5_000), Verdict::Retry(10_000), Verdict::Retry(20_000)]);
         assert!(matches!(check(&error, 4), Verdict::End(TurnOutcome::Failed(_))));
     }
@@ -227,6 +289,7 @@ mod tests {
             (status_error(400, "context_length_exceeded", None), ErrorClass::Context),
             (status_error(404, "model_not_found", None), ErrorClass::UnknownModel),
             (status_error(429, "insufficient_quota", None), ErrorClass::Quota),
+            (status_error(400, "API_KEY_INVALID", None), ErrorClass::Credentials),
         ] {
             let Verdict::End(TurnOutcome::Failed(info)) = check(&error, 1) else { panic!("{error:?}") };
             assert_eq!(info.class, class, "{error:?}");
@@ -258,12 +321,53 @@ mod tests {
             (400, "invalid_encrypted_content", "It could not be verified", true),
             (400, "", "The encrypted content gAAA could not be verified", true),
             (400, "INVALID_ARGUMENT", "Thought signature is not valid", true),
+            (
+                400,
+                "INVALID_ARGUMENT",
+                "Function call is missing a thought_signature in functionCall parts.",
+                true,
+            ),
+            (
+                400,
+                "",
+                "`thinking` or `redacted_thinking` blocks in the latest assistant message cannot be modified.",
+                true,
+            ),
+            (400, "", "messages.1.content.0: Invalid `data` in `redacted_thinking` block", true),
+            (
+                400,
+                "",
+                "Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+                true,
+            ),
+            (400, "", "max_tokens must be above thinking.budget_tokens", false),
             (400, "", "temperature is wrong", false),
             (500, "", "Invalid signature", false),
         ] {
             let error = CallError { message: message.to_string(), ..status_error(status, code, None) };
             assert_eq!(refuses_seals(&error), expected, "{status} {code} {message}");
         }
+    }
+
+    #[test]
+    fn what_is_refused_with_success_is_refused_all_the_same() {
+        let told = |code: &str, message: &str| {
+            let kind = CallErrorKind::Stream { code: code.to_string() };
+            let error =
+                CallError { kind, message: message.to_string(), retry_after: None, should_retry: None };
+            match check(&error, 1) {
+                Verdict::End(TurnOutcome::Failed(info)) => Some(info.class),
+                Verdict::End(_) | Verdict::Retry(_) => None,
+            }
+        };
+        assert_eq!(told("invalid_api_key", "No."), Some(ErrorClass::Credentials));
+        assert_eq!(told("", "no such model"), Some(ErrorClass::Provider));
+        assert_eq!(told("429", "Slow down."), None);
+        let balance = CallError {
+            message: "Your credit balance is too low.".to_string(),
+            ..status_error(400, "", None)
+        };
+        assert!(is_quota(&balance));
     }
 
     #[test]

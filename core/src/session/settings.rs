@@ -17,10 +17,16 @@ pub struct Settings {
     pub first_event: u64,
     /// How long a provider may be silent between two events.
     pub idle: u64,
+    /// How long is waited for what may come after the end of an answer, before the answer is taken for complete.
+    #[serde(default = "ending")]
+    pub ending: u64,
     /// How long a model may take to think of a title.
     pub title: u64,
     /// How long it may take to find out what a tool call would touch.
     pub inspect: u64,
+    /// How long it may take to find out whether an answer satisfies its run's schema.
+    #[serde(default = "check")]
+    pub check: u64,
     /// How much longer than its own limit a tool may run before it is stopped from here.
     pub overtime: u64,
     /// How long a cancelled tool may take to end before it is given up.
@@ -40,6 +46,11 @@ pub struct Settings {
     pub answer_bytes: usize,
 }
 
+/// What flight records from before there were schemas leave out.
+fn check() -> u64 {
+    30_000
+}
+
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -49,8 +60,10 @@ impl Default for Settings {
             connect: 10_000,
             first_event: 300_000,
             idle: 300_000,
+            ending: ending(),
             title: 60_000,
             inspect: 30_000,
+            check: check(),
             overtime: 30_000,
             settle: 3_000,
             backoff: 5_000,
@@ -61,4 +74,8 @@ impl Default for Settings {
             answer_bytes: 8 << 20,
         }
     }
+}
+
+fn ending() -> u64 {
+    5_000
 }

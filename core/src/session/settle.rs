@@ -1,7 +1,6 @@
 //! What a turn that is over leaves behind: no open message, no call without outcome, and one terminal a run. Also what
 //! a session does with what a process that is gone had under way.
 
-use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
@@ -42,6 +41,7 @@ impl Session {
     /// Closes the step that is under way, if there is one: its message, its calls, and whatever is awaited.
     pub(super) fn settle(&mut self, now: Timestamp, outcome: &TurnOutcome, out: &mut Decisions) {
         self.withdraw(now, out);
+        self.abandon_check(out);
         self.flush(now, out);
         self.close_message(now, outcome, out);
         self.close_calls(now, outcome, out);
@@ -131,12 +131,16 @@ pub(super) fn terminal(outcome: &TurnOutcome) -> (RunStatus, Reason, String) {
             let text = "The run took as long as it may; allow more with --timeout.".to_string();
             (RunStatus::Limit, *reason, text)
         }
+        TurnOutcome::Cancelled(reason @ Reason::Storage) => {
+            let text = "What the run had to say could not be written, so it was cancelled; see whether there is room where it goes.".to_string();
+            (RunStatus::Error, *reason, text)
+        }
         TurnOutcome::Cancelled(reason) => {
             (RunStatus::Cancelled, *reason, "The run was cancelled.".to_string())
         }
         TurnOutcome::Interrupted => {
             let text =
-                "The program stopped during the run; what its tools had done is not undone.".to_string();
+                "The program stopped during the run, and what its tools had done is not undone; look at that before you go on.".to_string();
             (RunStatus::Error, Reason::Interrupted, text)
         }
         TurnOutcome::Limited(reason, text) => (RunStatus::Limit, *reason, text.clone()),
@@ -153,9 +157,9 @@ pub(super) fn terminal(outcome: &TurnOutcome) -> (RunStatus, Reason, String) {
             (RunStatus::Error, Reason::Refusal, text)
         }
         TurnOutcome::Failed(error) if error.class == ErrorClass::Context => {
-            (RunStatus::Limit, Reason::Context, sentence(error))
+            (RunStatus::Limit, Reason::Context, error.sentence())
         }
-        TurnOutcome::Failed(error) => (RunStatus::Error, reason_of(error.class), sentence(error)),
+        TurnOutcome::Failed(error) => (RunStatus::Error, reason_of(error.class), error.sentence()),
     }
 }
 
@@ -173,12 +177,6 @@ fn reason_of(class: ErrorClass) -> Reason {
         ErrorClass::Context => Reason::Context,
         ErrorClass::Storage => Reason::Storage,
         ErrorClass::Internal => Reason::Internal,
-    }
-}
-
-fn sentence(error: &ErrorInfo) -> String {
-    match &error.details {
-        Some(details) => format!("{}: {details}", error.message),
-        None => error.message.clone(),
+        ErrorClass::Schema => Reason::Schema,
     }
 }

@@ -40,7 +40,10 @@ impl Assembly {
             ModelEvent::Call { block, id, name } => self.call(*block, id, name),
             ModelEvent::Input { block, text } => self.input(*block, text),
             ModelEvent::Usage(usage) => self.usage = *usage,
-            ModelEvent::Connected | ModelEvent::Finished(_) | ModelEvent::Failed(_) => {}
+            ModelEvent::Connected
+            | ModelEvent::Ending(_)
+            | ModelEvent::Finished(_)
+            | ModelEvent::Failed(_) => {}
         }
     }
 

@@ -67,7 +67,8 @@ impl Session {
         let tools = preparation.tools.iter();
         let tools: usize =
             tools.map(|tool| tool.name.len() + tool.description.len() + tool.schema.len()).sum();
-        ((preparation.system.len() + tools) as u64).div_ceil(4)
+        let schema = preparation.answer_schema.as_ref().map_or(0, String::len);
+        ((preparation.system.len() + schema + tools) as u64).div_ceil(4)
     }
 
     /// Whether a summary would make the conversation shorter: since the last one something has been answered, or asked

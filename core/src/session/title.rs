@@ -77,7 +77,8 @@ impl Session {
             | ModelEvent::Reasoning { .. }
             | ModelEvent::Opaque { .. }
             | ModelEvent::Call { .. }
-            | ModelEvent::Input { .. } => {}
+            | ModelEvent::Input { .. }
+            | ModelEvent::Ending(_) => {}
         }
     }
 

@@ -54,6 +54,7 @@ impl Session {
         if let Some((_, open)) = self.durable.find_open(prompt) {
             let terms = &open.prompt.terms;
             cost::check(terms, &preparation)?;
+            preparation.answer_schema.clone_from(&terms.answer_schema);
             preparation.tools.retain(|tool| tools::is_offered(&tool.name, terms.permission));
         }
         Ok(preparation)
@@ -171,16 +172,20 @@ impl Session {
         let (finish, calls) = (answer.finish.clone().unwrap_or(Finish::Unknown), answer.calls().count());
         self.close_step(now, out);
         match self.after_step(&finish, calls) {
-            Some(outcome) => {
-                let ahead = self.sums_up_ahead(&outcome);
-                self.close_turn(now, outcome, out);
-                if ahead {
-                    self.sum_up_ahead(now, out);
-                }
-            }
+            Some(TurnOutcome::Completed) if self.answer_schema().is_some() => self.check_answer(now, out),
+            Some(outcome) => self.complete_turn(now, outcome, out),
             None => self.start_step(now, out),
         }
         self.advance(now, out);
+    }
+
+    /// Ends the turn behind its last step, and makes room for what may follow if that is called for.
+    pub(super) fn complete_turn(&mut self, now: Timestamp, outcome: TurnOutcome, out: &mut Decisions) {
+        let ahead = self.sums_up_ahead(&outcome);
+        self.close_turn(now, outcome, out);
+        if ahead {
+            self.sum_up_ahead(now, out);
+        }
     }
 
     /// Records that the step is over and what it used.
@@ -245,7 +250,8 @@ impl Session {
     pub(super) fn close_turn(&mut self, now: Timestamp, outcome: TurnOutcome, out: &mut Decisions) {
         self.end_turn(now, outcome.clone(), out);
         let Some(turn) = &self.durable.turn else { return };
-        let (answer, totals, prompts) = (turn.answer, turn.totals, turn.prompts.clone());
+        let (totals, prompts) = (turn.totals, turn.prompts.clone());
+        let answer = self.answer_after(&outcome, turn.answer);
         for (nth, sequence) in prompts.into_iter().enumerate() {
             // What the turn used is counted once, with the prompt that began it.
             let totals = if nth == 0 { totals } else { Totals::default() };

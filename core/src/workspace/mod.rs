@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{AttemptId, EffectId, PromptId, RequestId, SessionId};
+use crate::ids::{AttemptId, EffectId, PromptId, RequestId, RunId, SessionId};
 use crate::machine::{Effects, Machine};
 use crate::model::ModelRequest;
 use crate::prompt::Prompt;
@@ -82,6 +82,9 @@ pub enum Input {
         /// The sessions of sub-agents that it had opened and whose runs have no end, as their logs left them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         children: Vec<Durable>,
+        /// Of the runs that wait for it, those that the log has by now: another process may have begun them meanwhile.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        taken: Vec<TakenRun>,
     },
     /// Something happened to a session.
     Session {
@@ -97,6 +100,17 @@ pub enum Input {
 /// Whose a run id is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunOwner {
+    /// The session.
+    pub session: SessionId,
+    /// The prompt.
+    pub prompt: PromptId,
+}
+
+/// A run that the log has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TakenRun {
+    /// Its id.
+    pub run: RunId,
     /// The session.
     pub session: SessionId,
     /// The prompt.
@@ -173,8 +187,8 @@ impl Machine for Workspace {
             }
             Input::SessionDeleted { session, error } => self.deleted(session, error, out),
             Input::SessionHeld { session, holder } => self.held(&session, &holder, out),
-            Input::SessionOpened { session, opened, children } => {
-                self.opened(now, session, opened, children, out);
+            Input::SessionOpened { session, opened, children, taken } => {
+                self.opened(now, session, (opened, children, taken), out);
             }
             Input::Session { session, input } => self.feed(now, &session, input, out),
             Input::Tick => self.tick(now, out),
@@ -210,6 +224,19 @@ impl Workspace {
     /// The request that asks for a title of that session.
     pub fn title_request(&self, session: &SessionId) -> Option<ModelRequest> {
         self.open(session)?.title_request()
+    }
+
+    /// The schema and the answer of that session that is to be held against it.
+    pub fn answer_to_check(&self, session: &SessionId) -> Option<(String, String)> {
+        self.open(session)?.answer_to_check()
+    }
+
+    /// The runs that wait for a session to be opened and have ids that were chosen for them.
+    pub fn waiting_runs(&self, session: &SessionId) -> Vec<RunId> {
+        match self.sessions.get(session) {
+            Some(Slot::Opening(opening)) => opening.runs().cloned().collect(),
+            Some(Slot::Open(_) | Slot::Deleting(_)) | None => Vec::new(),
+        }
     }
 
     /// Whether no session is in use.
@@ -325,7 +352,7 @@ impl Workspace {
             Slot::Open(_) | Slot::Deleting(_) => false,
         };
         let conflict = logged || self.open_sessions().any(elsewhere) || self.sessions.iter().any(waiting);
-        conflict.then(|| alloc::format!("There is a run {run} already; use a new run id."))
+        conflict.then(|| used(run))
     }
 
     fn submit(
@@ -382,8 +409,7 @@ impl Workspace {
         &mut self,
         now: Timestamp,
         session: SessionId,
-        opened: Opened,
-        children: Vec<Durable>,
+        (opened, children, taken): (Opened, Vec<Durable>, Vec<TakenRun>),
         out: &mut Effects<Effect>,
     ) {
         let Some(opening) = self.end_opening(&session) else { return self.unwanted(session, &opened, out) };
@@ -399,7 +425,7 @@ impl Workspace {
                     self.recover_child(now, child, out);
                 }
                 self.feed(now, &session, session::Input::Opened, out);
-                self.admit(now, &session, opening, exists, out);
+                self.admit(now, &session, (opening, taken), exists, out);
             }
         }
     }
@@ -427,7 +453,7 @@ impl Workspace {
         &mut self,
         now: Timestamp,
         session: &SessionId,
-        opening: Opening,
+        (opening, taken): (Opening, Vec<TakenRun>),
         mut exists: bool,
         out: &mut Effects<Effect>,
     ) {
@@ -458,6 +484,14 @@ impl Workspace {
         for waiting in waiting {
             if !exists && matches!(waiting.choice, SessionChoice::Existing { .. }) {
                 refuse(waiting.to, RefusalKind::NotFound, no_session(session), out);
+                continue;
+            }
+            let is_other = |taken: &&TakenRun| {
+                Some(&taken.run) == waiting.prompt.run.as_ref()
+                    && (taken.session != *session || taken.prompt != waiting.prompt.id)
+            };
+            if let Some(taken) = taken.iter().find(is_other) {
+                refuse(waiting.to, RefusalKind::Conflict, used(&taken.run), out);
                 continue;
             }
             exists = true;
@@ -554,6 +588,8 @@ fn pass_on(session: &SessionId, decisions: Decisions, out: &mut Effects<Effect>)
             | session::Effect::RunTool { .. }
             | session::Effect::MakeTitle { .. }
             | session::Effect::CancelTitle
+            | session::Effect::CheckAnswer { .. }
+            | session::Effect::CancelCheck { .. }
             | session::Effect::KeepRules { .. }
             | session::Effect::CancelTool { .. }) => {
                 push_effect(Owned { session: session.clone(), effect }, out, Effect::Session)
@@ -582,3 +618,7 @@ fn reply(to: RequestId, reply: Reply) -> Effect {
 
 #[cfg(test)]
 mod tests;
+
+fn used(run: &RunId) -> String {
+    alloc::format!("There is a run {run} already; use a new run id.")
+}

@@ -107,6 +107,11 @@ impl Opening {
         }
     }
 
+    /// The ids that were chosen for the runs that wait here.
+    pub(super) fn runs(&self) -> impl Iterator<Item = &RunId> {
+        self.waiting.iter().filter_map(|waiting| waiting.prompt.run.as_ref())
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.waiting.is_empty() && self.errands.is_empty()
     }

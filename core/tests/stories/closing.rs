@@ -4,7 +4,7 @@ use hostler_core::content::ToolStatus;
 use hostler_core::ids::{ClientId, SessionId};
 use hostler_core::model::{FinishReason, ModelEvent};
 use hostler_core::protocol::{Answer, AskId, Command};
-use hostler_core::session;
+use hostler_core::session::{self, Verdict};
 use hostler_core::workspace::Input;
 
 use super::stage::{Stage, session};
@@ -93,6 +93,16 @@ impl Stage {
         let titles = flights.titles.iter().map(|session| {
             words::to(session, Said::Title { event: ModelEvent::Finished(FinishReason::Stop) })
         });
-        opens.chain(titles).chain(prepares).chain(calls).chain(inspections).chain(tools).collect()
+        let checks = flights.checks.iter().map(|(session, step)| {
+            words::to(session, Said::Checked { step: *step, verdict: Verdict::Satisfied })
+        });
+        opens
+            .chain(titles)
+            .chain(checks)
+            .chain(prepares)
+            .chain(calls)
+            .chain(inspections)
+            .chain(tools)
+            .collect()
     }
 }

@@ -112,6 +112,11 @@ pub(crate) enum Act {
         nth: u8,
         how: u8,
     },
+    /// It is found out whether an answer will do.
+    Checked {
+        nth: u8,
+        how: u8,
+    },
     /// Whatever is under way comes to something.
     GoOn {
         nth: u8,
@@ -185,6 +190,7 @@ fn act() -> impl Strategy<Value = Act> {
         10 => (nth, any::<u8>()).prop_map(|(nth, status)| Act::ToolFinished { nth, status }),
         3 => (nth, any::<u8>()).prop_map(|(nth, how)| Act::Permit { nth, how }),
         2 => (nth, any::<u8>()).prop_map(|(nth, how)| Act::Title { nth, how }),
+        4 => (nth, any::<u8>()).prop_map(|(nth, how)| Act::Checked { nth, how }),
         40 => (nth, any::<u8>()).prop_map(|(nth, how)| Act::GoOn { nth, how }),
         2 => (session, nth, any::<u8>()).prop_map(|(session, nth, what)| Act::Stray { session, nth, what }),
     ]

@@ -7,7 +7,7 @@ use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent, Pr
 use hostler_core::prompt::{PermissionMode, Prompt};
 use hostler_core::protocol::{Answer, Breadth, Command, Holder};
 use hostler_core::record::{CancelScope, Record};
-use hostler_core::session::{self, Settings};
+use hostler_core::session::{self, Settings, Verdict};
 use hostler_core::workspace::{Input, Opened};
 
 use super::{Act, Census, End, Says, Scene, Story, Wait};
@@ -111,6 +111,8 @@ impl Stage {
             Act::Prepared { nth, fails: how == 0, small: how.is_multiple_of(2) }
         } else if !flights.inspections.is_empty() {
             Act::Inspected { nth, inside: !how.is_multiple_of(8) }
+        } else if !flights.checks.is_empty() {
+            Act::Checked { nth, how }
         } else if !flights.titles.is_empty() && how.is_multiple_of(4) {
             Act::Title { nth, how: how / 4 }
         } else if !flights.tools.is_empty() {
@@ -216,6 +218,7 @@ impl Stage {
                 session,
                 opened: Opened::Failed("no".into()),
                 children: Vec::new(),
+                taken: Vec::new(),
             });
         }
         Some(self.rig.opening(&session))
@@ -227,6 +230,7 @@ impl Stage {
         if !yolo && !number.is_multiple_of(3) {
             base.terms.permission = PermissionMode::Interactive;
         }
+        base.terms.answer_schema = (own_run && number.is_multiple_of(2)).then(|| "{}".to_owned());
         Prompt { run: own_run.then(|| RunId::new(format!("run-{id}"))), ..base }
     }
 
@@ -248,6 +252,15 @@ impl Stage {
             Act::Inspected { nth, inside } => {
                 let (session, call) = pick(flights.inspections.keys(), *nth)?.clone();
                 Some(words::to(&session, session::Input::Inspected { call, intent: words::reading(*inside) }))
+            }
+            Act::Checked { nth, how } => {
+                let (session, step) = pick(flights.checks.iter(), *nth)?.clone();
+                let verdict = match how % 8 {
+                    0 | 1 => Verdict::Satisfied,
+                    2 => Verdict::Undecided("It cannot be told.".into()),
+                    _ => Verdict::Violated("It is wrong.".into()),
+                };
+                Some(words::to(&session, session::Input::Checked { step, verdict }))
             }
             Act::ToolOutput { nth } => {
                 let (session, call) = pick(flights.tools.keys(), *nth)?.clone();
@@ -281,7 +294,7 @@ impl Stage {
 
     /// Something that nobody is waiting for any more.
     fn stray(&self, session: &SessionId, nth: u8, what: u8) -> Option<session::Input> {
-        match what % 5 {
+        match what % 6 {
             0 => Some(session::Input::ToolOutput {
                 call: self.ended_call(session, nth)?,
                 text: "stray".into(),
@@ -297,6 +310,13 @@ impl Stage {
             3 => {
                 let attempt = self.ended_attempt(session, nth)?;
                 Some(session::Input::Model { attempt, event: words::stop() })
+            }
+            4 => {
+                // Of the step that came last it may still be asked.
+                let step = self.ended_attempt(session, nth)?.step;
+                let last = self.rig.durable(session).turn.as_ref().map(|turn| turn.step_id());
+                let stray = session::Input::Checked { step, verdict: Verdict::Satisfied };
+                (last != Some(step)).then_some(stray)
             }
             _ => Some(session::Input::Tick),
         }

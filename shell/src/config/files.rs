@@ -1,8 +1,8 @@
 //! Reading and writing small files that people keep: settings, keys, notes.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use tempfile::Builder;
@@ -33,7 +33,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Option<String>> {
 pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     let target = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let parent = target.parent().ok_or(io::ErrorKind::IsADirectory)?;
-    fs::create_dir_all(parent)?;
+    make_private(parent)?;
     let mode = fs::metadata(&target).map_or(0o600, |found| found.permissions().mode() & 0o777);
     let mut file = Builder::new().prefix(".hostler-").suffix(".tmp").tempfile_in(parent)?;
     file.write_all(text.as_bytes())?;
@@ -41,6 +41,11 @@ pub fn replace(path: &Path, text: &str) -> io::Result<()> {
     file.as_file().sync_all()?;
     file.persist(&target).map_err(|error| error.error)?;
     Ok(())
+}
+
+/// Makes a directory and those above it, as far as they are missing, for their owner alone.
+pub(super) fn make_private(directory: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(directory)
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ fn options() -> ParseOptions {
 }
 
 /// Reads a file. An empty one is an empty object.
-pub(super) fn parse(text: &str) -> Result<Node, Mistake> {
+pub(crate) fn parse(text: &str) -> Result<Node, Mistake> {
     let lines = Lines::of(text);
     let parsed = parse_to_ast(text, &CollectOptions::default(), &options()).map_err(mistake)?;
     Ok(parsed.value.map_or_else(|| Node::object(Vec::new()), |value| lines.node(&value)))
@@ -34,7 +34,7 @@ pub(super) fn parse(text: &str) -> Result<Node, Mistake> {
 fn mistake(error: ParseError) -> Mistake {
     let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let at = Place { line: narrow(error.line_display()), column: narrow(error.column_display()) };
-    Mistake::new(at, format!("This is not JSON: {}", error.kind()))
+    Mistake::new(at, format!("This is not JSON ({}); mend it here", error.kind()))
 }
 
 /// Where the lines of a text begin.
@@ -153,7 +153,7 @@ mod tests {
         ] {
             let mistake = parse(text).unwrap_err();
             assert_eq!((mistake.at.line, mistake.at.column), (line, column), "{text}: {}", mistake.message);
-            assert!(mistake.message.starts_with("This is not JSON: "), "{}", mistake.message);
+            assert!(mistake.message.starts_with("This is not JSON ("), "{}", mistake.message);
         }
         assert_eq!(parse("").unwrap().value.json(), "{}");
         assert!(parse(&"[".repeat(100_000)).is_err());

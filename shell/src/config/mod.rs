@@ -2,7 +2,7 @@
 //! in the core.
 
 pub mod files;
-mod jsonc;
+pub(crate) mod jsonc;
 mod place;
 pub mod trust;
 
@@ -70,7 +70,7 @@ pub fn load(places: &Places, variable: impl Fn(&str) -> Option<String>) -> Resul
             Err(error) => {
                 let file = Trusted::in_state(&places.state).file();
                 wrong.push(format!(
-                    "The list of trusted directories {} cannot be read: {error}.",
+                    "The list of trusted directories {} cannot be read ({error}); mend it or move it away.",
                     file.display()
                 ));
             }
@@ -120,9 +120,10 @@ fn quoted(directory: &Path) -> String {
 
 fn read(file: &Path, source: fn(String) -> Source) -> Result<Option<Layer>, Vec<String>> {
     let name = file.display().to_string();
-    let text =
-        files::read(file, FILE_BYTES).map_err(|error| vec![format!("{name} cannot be read: {error}.")])?;
+    let text = files::read(file, FILE_BYTES)
+        .map_err(|error| vec![format!("{name} cannot be read ({error}); mend it or move it away.")])?;
     let Some(text) = text else { return Ok(None) };
+    tracing::info!(file = name, bytes = text.len(), "a configuration file is read");
     let source = source(name);
     let root = jsonc::parse(&text).map_err(|mistake| vec![in_source(&(source.clone(), mistake))])?;
     let mistakes = check(&root, &rule);
@@ -175,10 +176,12 @@ pub fn set(file: &Path, key: &str, value: &str, beneath: &[Layer]) -> Result<(),
         return Err(one(sentence(message)));
     }
     let name = file.display();
-    let unwritten = |error: std::io::Error| one(format!("{name} cannot be written: {error}."));
+    let unwritten = |error: std::io::Error| {
+        one(format!("{name} cannot be written ({error}); see whether its directory can be."))
+    };
     let _alone = lock(file).map_err(unwritten)?;
-    let text =
-        files::read(file, FILE_BYTES).map_err(|error| one(format!("{name} cannot be read: {error}.")))?;
+    let text = files::read(file, FILE_BYTES)
+        .map_err(|error| one(format!("{name} cannot be read ({error}); mend it or move it away.")))?;
     let source = Source::User(name.to_string());
     let of_file = |mistake: Mistake| one(in_source(&(source.clone(), mistake)));
     let changed = jsonc::set(&text.unwrap_or_default(), &path.names(), &node.value).map_err(of_file)?;
@@ -197,7 +200,7 @@ pub fn set(file: &Path, key: &str, value: &str, beneath: &[Layer]) -> Result<(),
 /// Whoever else changes a file in that directory waits as long as this is held.
 fn lock(file: &Path) -> std::io::Result<std::fs::File> {
     let directory = file.parent().ok_or(std::io::ErrorKind::IsADirectory)?;
-    std::fs::create_dir_all(directory)?;
+    files::make_private(directory)?;
     let directory = std::fs::File::open(directory)?;
     rustix::fs::flock(&directory, rustix::fs::FlockOperation::LockExclusive)?;
     Ok(directory)

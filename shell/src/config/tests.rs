@@ -73,7 +73,7 @@ fn every_mistake_is_pointed_at() {
             format!(
                 "{USER}:4:26: limits.timeout must be a duration in quotes, such as \"90s\", not a number."
             ),
-            "repo/.hostler/config.json:1:1: This is not JSON: Unterminated object.".to_owned(),
+            "repo/.hostler/config.json:1:1: This is not JSON (Unterminated object); mend it here.".to_owned(),
         ]
     );
     stand.write("repo/.hostler/config.json", "{}");
@@ -125,7 +125,10 @@ fn a_project_counts_once_it_is_trusted_and_until_then_that_is_said() {
 fn a_file_that_is_none_does_not_hold_anything_up() {
     let stand = Stand::new();
     fs::create_dir_all(stand.root.join("repo/.hostler/config.json")).unwrap();
-    assert_eq!(stand.wrong("repo"), ["repo/.hostler/config.json cannot be read: it is not a regular file."]);
+    assert_eq!(
+        stand.wrong("repo"),
+        ["repo/.hostler/config.json cannot be read (it is not a regular file); mend it or move it away."]
+    );
 }
 
 #[test]

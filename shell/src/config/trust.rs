@@ -1,7 +1,8 @@
 //! The directories whose own configuration the user trusts, by their canonical paths, in a file beside the user's state.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
@@ -55,8 +56,9 @@ impl Trusted {
     /// Trusts a directory, or trusts it no longer; says whether that changed anything.
     pub fn set(&self, directory: &Path, trust: bool) -> io::Result<bool> {
         let name = directory.to_str().ok_or_else(|| io::Error::other("its name is not UTF-8"))?;
-        fs::create_dir_all(&self.state)?;
-        let lock = File::options().create(true).append(true).open(self.state.join("trusted.lock"))?;
+        files::make_private(&self.state)?;
+        let lock =
+            File::options().create(true).append(true).mode(0o600).open(self.state.join("trusted.lock"))?;
         flock(&lock, FlockOperation::LockExclusive)?;
         let mut trusted = self.list()?;
         let changes = trusted.iter().any(|held| held == name) != trust;
@@ -76,6 +78,8 @@ impl Trusted {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]

@@ -135,6 +135,7 @@ fn size(input: &Input) -> usize {
             ModelEvent::Connected
             | ModelEvent::Call { .. }
             | ModelEvent::Usage(_)
+            | ModelEvent::Ending(_)
             | ModelEvent::Finished(_)
             | ModelEvent::Failed(_) => 0,
         },
@@ -149,6 +150,7 @@ fn size(input: &Input) -> usize {
         | session::Input::Rename { .. }
         | session::Input::Fork { .. }
         | session::Input::Title { .. }
+        | session::Input::Checked { .. }
         | session::Input::Prepared { .. }
         | session::Input::Inspected { .. }
         | session::Input::Tick => 0,

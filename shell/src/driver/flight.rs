@@ -4,7 +4,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use hostler_core::flight::{self, Batch, FORMAT, Header};
@@ -18,8 +18,12 @@ const SEGMENT_BYTES: usize = 16 << 20;
 /// How many files are kept.
 const KEPT: usize = 64;
 
-/// How many bytes all files together may have.
-const KEPT_BYTES: u64 = 128 << 20;
+/// How many bytes all files of a workspace may have together, when somebody looks. With what is written until the next
+/// look they stay under 64 MiB.
+const KEPT_BYTES: u64 = 48 << 20;
+
+/// After how many bytes a process looks again. Fifty that write at the same time fit between the two.
+const LOOK_BYTES: usize = 256 << 10;
 
 /// The flight record of one driver.
 #[derive(Debug)]
@@ -29,7 +33,10 @@ pub(super) struct Flight {
     /// What the next file begins with, until something happens that it can be about.
     header: Option<Box<Header>>,
     file: Option<File>,
+    /// How many bytes are in the file.
     bytes: usize,
+    /// How many of them had been written when the size of all files was looked at.
+    looked: usize,
     batches: u64,
 }
 
@@ -37,19 +44,20 @@ impl Flight {
     /// Begins a record with the machine as it is. Nothing is written before the first batch.
     pub(super) fn begin(dir: Option<&Path>, now: Timestamp, machine: &Workspace) -> Self {
         let header = Some(Box::new(header(now, machine)));
-        Self { dir: dir.map(|dir| dir.join("flight")), header, file: None, bytes: 0, batches: 0 }
+        let dir = dir.map(|dir| dir.join("flight"));
+        Self { dir, header, file: None, bytes: 0, looked: 0, batches: 0 }
     }
 
     fn start_file(&mut self, header: &Header) {
         let Some(dir) = &self.dir else { return };
         // What cannot be made is noticed when the file is.
         let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
-        prune(dir);
+        prune(dir, KEPT_BYTES);
         let name = format!("{}-{}-{}.jsonl", header.at.as_millis(), std::process::id(), self.batches);
         let path = dir.join(name);
         self.file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(path).ok();
+        (self.bytes, self.looked) = (0, 0);
         self.line(header);
-        self.bytes = 0;
     }
 
     /// The digest of a batch.
@@ -64,9 +72,26 @@ impl Flight {
         }
         self.batches += 1;
         self.line(&Batch { at, batch: self.batches, inputs, digest });
-        if self.bytes > SEGMENT_BYTES {
+        self.look();
+        // A file that others had to delete says nothing to anybody.
+        if self.bytes > SEGMENT_BYTES || self.is_deleted() {
+            self.file = None;
             self.header = Some(Box::new(header(at, machine)));
         }
+    }
+
+    /// Makes room now and then, also for what other processes write.
+    fn look(&mut self) {
+        let Some(dir) = &self.dir else { return };
+        if self.bytes - self.looked >= LOOK_BYTES {
+            self.looked = self.bytes;
+            prune(dir, KEPT_BYTES);
+        }
+    }
+
+    fn is_deleted(&self) -> bool {
+        let names = |file: &File| file.metadata().map(|found| found.nlink());
+        self.file.as_ref().is_some_and(|file| matches!(names(file), Ok(0)))
     }
 
     fn line(&mut self, line: &impl serde::Serialize) {
@@ -85,7 +110,7 @@ fn header(at: Timestamp, machine: &Workspace) -> Header {
 }
 
 /// Deletes the oldest files beyond what is kept. Their names begin with the time at which they began.
-fn prune(dir: &Path) {
+fn prune(dir: &Path, most: u64) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     let size = |entry: fs::DirEntry| Some((entry.path(), entry.metadata().ok()?.len()));
     let mut files: Vec<_> = entries.flatten().filter_map(size).collect();
@@ -93,9 +118,72 @@ fn prune(dir: &Path) {
     let mut bytes = 0;
     for (nth, (file, size)) in files.into_iter().rev().enumerate() {
         bytes += size;
-        if nth + 1 >= KEPT || bytes > KEPT_BYTES {
+        if nth + 1 >= KEPT || bytes > most {
             // Another process may have deleted it first.
             let _ = fs::remove_file(file);
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+mod tests {
+    use hostler_core::session::Settings;
+
+    use super::*;
+
+    /// Ten batches would fill a quarter of what may be kept.
+    const LINE: usize = (KEPT_BYTES / 40) as usize;
+
+    fn batch() -> Vec<Input> {
+        use hostler_core::ids::SessionId;
+        let error = Some("x".repeat(LINE));
+        vec![Input::SessionDeleted { session: SessionId::new("s"), error }]
+    }
+
+    fn files(dir: &Path) -> Vec<(PathBuf, u64)> {
+        let entries = fs::read_dir(dir.join("flight")).unwrap().flatten();
+        let mut files: Vec<_> =
+            entries.map(|entry| (entry.path(), entry.metadata().unwrap().len())).collect();
+        files.sort();
+        files
+    }
+
+    #[test]
+    fn however_much_several_note_together_little_is_kept_and_the_oldest_goes() {
+        let temp = tempfile::tempdir().unwrap();
+        let machine = Workspace::new(Settings::default());
+        let begin = |at| Flight::begin(Some(temp.path()), Timestamp::from_millis(at), &machine);
+        let mut flights = [begin(10_001), begin(10_002), begin(10_003)];
+        let mut first = None;
+        for round in 0..40 {
+            for (flight, nth) in flights.iter_mut().zip(0..) {
+                let at = Timestamp::from_millis(20_000 + 10 * round + nth);
+                flight.note(at, batch(), String::new(), &machine);
+            }
+            let files = files(temp.path());
+            let bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
+            assert!(bytes < 64 << 20, "{bytes} bytes in round {round}");
+            let oldest = files.first().unwrap().0.clone();
+            first.get_or_insert(oldest);
+        }
+        let files = files(temp.path());
+        assert!(!first.unwrap().exists(), "the oldest went");
+        let bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
+        assert!(bytes > 16 << 20, "and not everything: {bytes} bytes");
+    }
+
+    #[test]
+    fn a_file_that_was_deleted_is_followed_by_another() {
+        let temp = tempfile::tempdir().unwrap();
+        let machine = Workspace::new(Settings::default());
+        let mut flight = Flight::begin(Some(temp.path()), Timestamp::from_millis(1), &machine);
+        let mut note = |at| flight.note(Timestamp::from_millis(at), Vec::new(), String::new(), &machine);
+        note(2);
+        fs::remove_file(&files(temp.path())[0].0).unwrap();
+        note(3);
+        assert!(files(temp.path()).is_empty(), "what follows has nothing to follow on");
+        note(4);
+        assert_eq!(files(temp.path()).len(), 1);
     }
 }

@@ -5,20 +5,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hostler_core::content::{ErrorClass, ErrorInfo, ToolOutcome, ToolStatus};
-use hostler_core::ids::{AttemptId, CallId, EffectId, PromptId, SessionId};
+use hostler_core::ids::{AttemptId, CallId, EffectId, PromptId, SessionId, StepId};
 use hostler_core::model::{CallError, CallErrorKind, ModelEvent, ModelRequest, Preparation, PrepareError};
-use hostler_core::session::Input as SessionInput;
+use hostler_core::session::{Input as SessionInput, Verdict};
 use hostler_core::tools::{Intent, ToolInput};
 use hostler_core::workspace::Input;
 use tokio::sync::mpsc;
 use tokio::task::{AbortHandle, JoinHandle};
 
-use super::Message;
+use super::{Message, logged};
 use crate::aside::aside;
 use crate::models::{Model, Sink};
+use crate::schema;
 use crate::tools::{self, Canceller, Control, Progress};
 
 /// How many pieces of a tool's output may wait to be shown.
@@ -85,7 +86,12 @@ impl Jobs {
             let result = Box::new(result);
             Input::Session { session, input: SessionInput::Prepared { prompt, result } }
         };
-        let failed = || Err(ErrorInfo::new(ErrorClass::Internal, "preparing the run failed inside hostler"));
+        let failed = || {
+            Err(ErrorInfo::new(
+                ErrorClass::Internal,
+                "Preparing the run failed inside hostler; try again, and report it if that does not help.",
+            ))
+        };
         self.spawn(id, None, work, say, failed);
     }
 
@@ -113,6 +119,22 @@ impl Jobs {
 
     pub(super) fn cancel_title(&mut self, session: SessionId) {
         self.stop_one(&EffectId::Title(session));
+    }
+
+    /// Finds out whether an answer satisfies a schema.
+    pub(super) fn check(&mut self, session: SessionId, step: StepId, schema: String, answer: String) {
+        let id = EffectId::Check(session.clone(), step);
+        let undecided =
+            || Verdict::Undecided("Checking the answer failed inside hostler; try again.".to_owned());
+        let work = async move {
+            aside(move || schema::judge(&schema, &answer)).await.unwrap_or_else(|_| undecided())
+        };
+        let say = move |verdict| Input::Session { session, input: SessionInput::Checked { step, verdict } };
+        self.spawn(id, None, work, say, undecided);
+    }
+
+    pub(super) fn cancel_check(&mut self, session: SessionId, step: StepId) {
+        self.stop_one(&EffectId::Check(session, step));
     }
 
     fn ask(&mut self, id: EffectId, model: Arc<dyn Model>, request: ModelRequest, nth: u32, sink: Sink) {
@@ -163,8 +185,10 @@ impl Jobs {
         let (shown, output) = mpsc::channel(SHOWN);
         let (cancel, control) = Control::new(Progress::to(shown));
         let show = self.show(session.clone(), call, output);
+        let (name, began, of) = (logged::tool(&input), Instant::now(), session.clone());
         let work = async move {
             let (outcome, ()) = tokio::join!(tools::run(&place, input, control), show);
+            logged::tool_ended(&of, call, name, &outcome, began.elapsed());
             outcome
         };
         let say =
@@ -243,6 +267,7 @@ impl Jobs {
         let Input::Session { session, input } = input else { return };
         let id = match input {
             SessionInput::Prepared { prompt, .. } => EffectId::Prepare(session.clone(), prompt.clone()),
+            SessionInput::Checked { step, .. } => EffectId::Check(session.clone(), *step),
             SessionInput::Inspected { call, .. } | SessionInput::ToolFinished { call, .. } => {
                 EffectId::Call(session.clone(), *call)
             }

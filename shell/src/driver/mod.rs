@@ -7,6 +7,7 @@
 mod batch;
 mod flight;
 mod jobs;
+mod logged;
 mod outage;
 mod publish;
 mod sessions;
@@ -14,6 +15,7 @@ mod sessions;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use hostler_core::ids::{AttemptId, RequestId, SessionId};
 use hostler_core::machine::{Effects, Entry, Machine};
@@ -153,6 +155,7 @@ impl Driver {
             }
             if let Some(done) = close {
                 self.jobs.stop().await;
+                self.locks.clear();
                 // Whoever asked may have gone in the meantime.
                 let _ = done.send(());
                 return;
@@ -165,12 +168,15 @@ impl Driver {
         let now = self.setup.clock.now();
         let mut out = Effects::new();
         for input in &inputs {
+            logged::input(input);
             self.machine.handle(now, input.clone(), &mut out);
         }
         let digest = self.flight.digest(&out);
         let (entries, effects) = out.into_parts();
-        match self.setup.store.commit(&entries, self.strength(&entries)) {
+        let (strength, began) = (self.strength(&entries), Instant::now());
+        match self.setup.store.commit(&entries, strength) {
             Ok(committed) => {
+                logged::committed(&entries, &committed, strength, began.elapsed());
                 self.flight.note(now, inputs, digest, &self.machine);
                 let resting = at_rest(&entries);
                 self.publisher.records(entries, &committed);
@@ -191,6 +197,7 @@ impl Driver {
     }
 
     fn start(&mut self, effect: Effect) {
+        logged::effect(&effect);
         match effect {
             Effect::OpenSession { session } => self.open_session(session),
             Effect::CancelOpen { session } => self.jobs.forget_open(&session),
@@ -229,6 +236,13 @@ impl Driver {
                 }
             }
             Ask::CancelTitle => self.jobs.cancel_title(session),
+            Ask::CheckAnswer { step } => {
+                // Without an answer nobody waits for what is found any more.
+                if let Some((schema, answer)) = self.machine.answer_to_check(&session) {
+                    self.jobs.check(session, step, schema, answer);
+                }
+            }
+            Ask::CancelCheck { step } => self.jobs.cancel_check(session, step),
             Ask::KeepRules { rules } => self.keep(&rules),
             Ask::CancelCall { attempt } => self.jobs.cancel_call(session, attempt),
             Ask::InspectCall { call, input } => {
@@ -265,6 +279,7 @@ impl Driver {
     /// The log cannot be written: what is under way is stopped and the machine begins anew.
     async fn crash(&mut self, error: &StoreError) {
         let message = error.to_string();
+        logged::crashed(&message);
         self.outage.failed(self.setup.clock.now(), &message);
         self.jobs.stop().await;
         self.pending.clear();

@@ -1,11 +1,13 @@
 //! Sessions on disk: their locks, their logs folded, their snapshots, and answers to queries.
 
-use hostler_core::ids::SessionId;
+use std::time::Instant;
+
+use hostler_core::ids::{RunId, SessionId};
 use hostler_core::protocol::{Activity, Command, Query, Refusal, RefusalKind, Reply};
 use hostler_core::session::{Durable, FOLD_VERSION, snapshot_is_due};
-use hostler_core::workspace::{Input, Opened, RunOwner};
+use hostler_core::workspace::{Input, Opened, RunOwner, TakenRun};
 
-use super::{Driver, Message};
+use super::{Driver, Message, logged};
 use crate::store::lock::{self, SessionLock, Taken};
 use crate::store::{Committed, Loaded, Store, StoreError};
 
@@ -30,8 +32,8 @@ impl Driver {
             }
             Err(error) => {
                 let opened = Opened::Failed(error.to_string());
-                let children = Vec::new();
-                self.pending.push_back(Input::SessionOpened { session, opened, children });
+                let (children, taken) = (Vec::new(), Vec::new());
+                self.pending.push_back(Input::SessionOpened { session, opened, children, taken });
             }
         }
     }
@@ -44,7 +46,9 @@ impl Driver {
         let (clock, sender) = (self.setup.clock, self.sender.clone());
         self.jobs.expect_open(session.clone());
         std::thread::spawn(move || {
+            let began = Instant::now();
             let lock = lock::wait(&dir, &session, || clock.now()).map_err(|error| error.to_string());
+            logged::waited(&session, lock.is_ok(), began.elapsed());
             // A driver that is gone wants no lock.
             let _ = sender.blocking_send(Message::Locked { session, lock });
         });
@@ -66,7 +70,8 @@ impl Driver {
                 }
             },
         };
-        Input::SessionOpened { session, opened, children }
+        let taken = self.taken_meanwhile(&session);
+        Input::SessionOpened { session, opened, children, taken }
     }
 
     /// Whose the run id is that a command asks for. A log that cannot be read is noticed when it is written to.
@@ -74,6 +79,15 @@ impl Driver {
         let Command::Submit { prompt, .. } = command else { return None };
         let (session, prompt) = self.setup.store.run_prompt(prompt.run.as_ref()?).ok()??;
         Some(RunOwner { session, prompt })
+    }
+
+    /// Of the runs that wait for a session, those that the log has by now. A log that cannot be read is noticed elsewhere.
+    fn taken_meanwhile(&self, session: &SessionId) -> Vec<TakenRun> {
+        let owner = |run: RunId| {
+            let (session, prompt) = self.setup.store.run_prompt(&run).ok()??;
+            Some(TakenRun { run, session, prompt })
+        };
+        self.machine.waiting_runs(session).into_iter().filter_map(owner).collect()
     }
 
     /// What the log of the session amounts to that a command wants to fork.

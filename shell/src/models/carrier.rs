@@ -4,7 +4,7 @@
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::Poll;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use hostler_core::config::typed::{Provider, Secret};
 use hostler_core::model::{CallError, CallErrorKind, ModelEvent, ModelRequest, join_adjacent};
@@ -16,7 +16,9 @@ use hostler_core::provider::wire::Post;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::credentials::Credential;
+use super::heard::{self, Heard};
 use super::{Model, Sink};
+use crate::clock::Clock;
 
 /// How many bytes of an error's body are read.
 const ERROR_BYTES: usize = 64 << 10;
@@ -40,6 +42,7 @@ struct Shared {
     provider: Provider,
     credential: Credential,
     connect: Duration,
+    clock: Clock,
     client: OnceLock<Result<reqwest::Client, String>>,
 }
 
@@ -56,10 +59,12 @@ impl Model for Carrier {
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         let carrier = self.clone();
         Box::pin(async move {
+            let heard = Heard::begin(carrier.provider(), &request, &sink);
             let end = match carrier.request(&request).await {
-                Ok(post) => exchange(post, carrier.shared.provider.protocol.decoder(), &sink).await,
+                Ok(post) => carrier.exchange(post, &sink, &heard).await,
                 Err(error) => Err(error),
             };
+            heard.over();
             if let Err(error) = end {
                 sink.say(ModelEvent::Failed(error)).await;
             }
@@ -69,9 +74,9 @@ impl Model for Carrier {
 
 impl Carrier {
     /// `connect` is how long connecting may take.
-    pub(super) fn new(provider: Provider, connect: Duration) -> Self {
+    pub(super) fn new(provider: Provider, connect: Duration, clock: Clock) -> Self {
         let credential = Credential::new(provider.key.clone());
-        Self { shared: Arc::new(Shared { provider, credential, connect, client: OnceLock::new() }) }
+        Self { shared: Arc::new(Shared { provider, credential, connect, clock, client: OnceLock::new() }) }
     }
 
     /// Whom it carries to.
@@ -103,6 +108,21 @@ impl Carrier {
         Ok(self.with_headers(builder, post)?.body(body))
     }
 
+    async fn exchange(
+        &self,
+        request: reqwest::RequestBuilder,
+        sink: &Sink,
+        heard: &Heard,
+    ) -> Result<(), CallError> {
+        let response = request.send().await.map_err(unreachable_error)?;
+        heard.answered(response.status().as_u16());
+        if !response.status().is_success() {
+            return Err(refused(response, self.shared.clock).await);
+        }
+        sink.say(ModelEvent::Connected).await;
+        follow(response, self.shared.provider.protocol.decoder(), sink).await
+    }
+
     /// Asks the server for the list of its models: the status that it answers with, and their names. Takes at most so long.
     pub(super) async fn list(&self, patience: Duration) -> Result<(u16, Vec<String>), String> {
         let listed = async {
@@ -113,6 +133,7 @@ impl Carrier {
             let builder = self.with_headers(builder, get).map_err(|error| error.message)?;
             let mut response = builder.send().await.map_err(describe)?;
             let status = response.status().as_u16();
+            tracing::info!(host = heard::host(base_url), status, "a provider was asked for its models");
             let mut body = Vec::new();
             while let Ok(Some(chunk)) = response.chunk().await {
                 body.extend_from_slice(&chunk);
@@ -184,19 +205,6 @@ fn client(url: &str, connect: Duration) -> Result<reqwest::Client, String> {
         builder = builder.no_proxy();
     }
     builder.build().map_err(describe)
-}
-
-async fn exchange(
-    request: reqwest::RequestBuilder,
-    decoder: Box<dyn Decoder>,
-    sink: &Sink,
-) -> Result<(), CallError> {
-    let response = request.send().await.map_err(unreachable_error)?;
-    if !response.status().is_success() {
-        return Err(refused(response).await);
-    }
-    sink.say(ModelEvent::Connected).await;
-    follow(response, decoder, sink).await
 }
 
 /// Passes the stream on until the answer is complete, broken or over.
@@ -283,7 +291,7 @@ async fn others_first() {
     .await;
 }
 
-async fn refused(mut response: reqwest::Response) -> CallError {
+async fn refused(mut response: reqwest::Response, clock: Clock) -> CallError {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     let headers: Vec<_> =
@@ -295,8 +303,7 @@ async fn refused(mut response: reqwest::Response) -> CallError {
             break;
         }
     }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    error_from_response(status, &headers, &body, u64::try_from(now.as_millis()).unwrap_or(u64::MAX))
+    error_from_response(status, &headers, &body, clock.now().as_millis())
 }
 
 fn unreachable_error(cause: reqwest::Error) -> CallError {

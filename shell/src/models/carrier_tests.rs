@@ -47,7 +47,7 @@ fn ask_as_configured(
     layers.extend(environment(variable));
     layers.extend(configured);
     let config = Config::from(&merge(&layers)).unwrap();
-    let events = events(&Carrier::new(config.providers[provider].clone(), CONNECT), provider);
+    let events = events(&Carrier::new(config.providers[provider].clone(), CONNECT, Clock::start()), provider);
     Exchange { sent: server.join().unwrap(), events }
 }
 
@@ -155,7 +155,8 @@ fn a_key_that_cannot_be_one_is_not_sent() {
     let mut layers = vec![defaults()];
     layers.extend(environment(|name| (name == "ANTHROPIC_API_KEY").then(|| "a\nb".into())));
     let config = Config::from(&merge(&layers)).unwrap();
-    let events = events(&Carrier::new(config.providers["anthropic"].clone(), CONNECT), "anthropic");
+    let events =
+        events(&Carrier::new(config.providers["anthropic"].clone(), CONNECT, Clock::start()), "anthropic");
     let [ModelEvent::Failed(error)] = &events[..] else { panic!("{events:?}") };
     assert_eq!(error.kind, CallErrorKind::Credentials);
     assert!(error.message.contains("ANTHROPIC_API_KEY"), "{error:?}");

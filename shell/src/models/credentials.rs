@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hostler_core::config::typed::{Key, Secret};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -38,7 +38,11 @@ impl Credential {
         let Some(place) = &self.place else { return Ok(None) };
         let mut known = self.known.lock().await;
         if known.is_none() {
-            *known = Some(Secret(find(place).await?));
+            let began = Instant::now();
+            let found = find(place).await;
+            let (whence, ms) = (self.place(), began.elapsed().as_millis());
+            tracing::info!(whence, found = found.is_ok(), ms, "a key was looked for");
+            *known = Some(Secret(found?));
         }
         Ok(known.as_ref().map(|Secret(key)| key.clone()))
     }
@@ -85,8 +89,9 @@ async fn find(place: &Key) -> Result<String, String> {
 fn in_file(file: &str) -> Result<String, String> {
     let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let path = file.strip_prefix("~/").map_or_else(|| PathBuf::from(file), |rest| home().join(rest));
-    let text = files::read(Path::new(&path), KEY_BYTES).map_err(|error| error.to_string())?;
-    text.ok_or_else(|| "there is no such file".to_owned())
+    let text = files::read(Path::new(&path), KEY_BYTES);
+    let text = text.map_err(|error| format!("{error}; name a file that has the key"))?;
+    text.ok_or_else(|| "there is no such file; put the key there".to_owned())
 }
 
 async fn printed(command: &str) -> Result<String, String> {
@@ -96,7 +101,7 @@ async fn printed(command: &str) -> Result<String, String> {
     let mut tree = Tree(child);
     let ended = tokio::time::timeout(PATIENCE, tree.output()).await;
     let seconds = PATIENCE.as_secs();
-    let late = |_| format!("it took longer than {seconds} s");
+    let late = |_| format!("it took longer than {seconds} s; run it by hand to see why");
     let (text, status) = ended.map_err(late)?.map_err(|error| error.to_string())?;
     if !status.success() {
         return Err(format!("it failed ({status}); run it by hand to see why"));

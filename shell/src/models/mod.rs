@@ -4,6 +4,7 @@
 
 mod carrier;
 mod credentials;
+mod heard;
 mod local;
 mod nobody;
 mod notes;
@@ -21,6 +22,8 @@ use hostler_core::model::{ModelRef, ModelRequest, Preparation, PrepareError};
 use hostler_core::prompt::Terms;
 
 pub use sink::Sink;
+
+use crate::clock::Clock;
 
 /// Something that answers model requests.
 pub trait Model: Send + Sync {
@@ -60,11 +63,12 @@ impl std::fmt::Debug for Shared {
 
 impl Models {
     /// The models that can be asked as it is configured, and the rehearsal model. `user` is the user's directory for
-    /// configuration, and `connect` is how long connecting to a provider may take, in milliseconds.
-    pub fn new(config: Arc<Config>, user: Option<PathBuf>, connect: u64) -> Self {
+    /// configuration, `connect` is how long connecting to a provider may take, in milliseconds, and `clock` tells how far
+    /// off a moment is that a provider names.
+    pub fn new(config: Arc<Config>, user: Option<PathBuf>, connect: u64, clock: Clock) -> Self {
         let connect = std::time::Duration::from_millis(connect);
         let carriers = config.providers.iter().map(|(name, provider)| {
-            (name.clone(), Arc::new(carrier::Carrier::new(provider.clone(), connect)))
+            (name.clone(), Arc::new(carrier::Carrier::new(provider.clone(), connect, clock)))
         });
         let carriers = carriers.collect();
         Self { shared: Arc::new(Shared { config, user, carriers, rehearsals: Mutex::default() }) }

@@ -54,6 +54,8 @@ pub(super) async fn prepare(
     Ok(Preparation {
         model,
         system: system_prompt(&surroundings, terms, &notes),
+        // Whoever begins the turn knows what it is to answer.
+        answer_schema: None,
         tools: tools::specs(),
         context_window: info.context,
         prices: info.prices.map(Box::new),
@@ -206,6 +208,7 @@ mod tests {
     use hostler_core::config::typed::{defaults, environment};
 
     use super::*;
+    use crate::clock::Clock;
 
     /// The models of an environment in which the variables are set that are named here.
     fn models(variables: &[&str]) -> Models {
@@ -215,7 +218,7 @@ mod tests {
         let mut config = Config::from(&merge(&layers)).unwrap();
         // Who runs these tests may have a server of their own.
         config.local_servers = false;
-        Models::new(Arc::new(config), None, 1_000)
+        Models::new(Arc::new(config), None, 1_000, Clock::start())
     }
 
     fn block_on<T>(future: impl Future<Output = T>) -> T {

@@ -32,6 +32,14 @@ impl Sink {
         Self { sender, session, about: About::Title }
     }
 
+    /// What the call is about, for the log files.
+    pub(super) fn about(&self) -> String {
+        match self.about {
+            About::Attempt(attempt) => format!("{}:{attempt}", self.session),
+            About::Title => format!("{}:title", self.session),
+        }
+    }
+
     /// Says something. Nobody listens any more once the workspace is closed.
     pub async fn say(&self, event: ModelEvent) {
         let input = match self.about {

@@ -1,6 +1,8 @@
 //! Bringing what is committed from the write-ahead log into the database file.
 
-use hostler_core::record::Strength;
+use std::fs::File;
+use std::thread;
+use std::time::Instant;
 
 use super::error::{Fault, StoreError};
 use super::{Store, open};
@@ -14,15 +16,28 @@ impl Store {
     pub fn maintain(&mut self) -> Result<(), StoreError> {
         let size = std::fs::metadata(open::wal_of(&self.path)).map_or(0, |found| found.len());
         if std::mem::take(&mut self.run_ended) && size > LARGE_WAL {
-            self.checkpoint("PRAGMA wal_checkpoint(PASSIVE)").map_err(|fault| fault.at(&self.path))?;
+            self.checkpoint().map_err(|fault| fault.at(&self.path))?;
         }
         Ok(())
+    }
+
+    /// Brings what is committed to the disk. It is done when the commit is over and others can write again: while the disk
+    /// works, nobody waits for more than that, and of many processes that do so at once all are served by a few syncs.
+    ///
+    /// What another process has moved into the database file meanwhile was synced before it was moved.
+    pub(super) fn sync_log(&self) -> Result<(), StoreError> {
+        if self.file.is_none() {
+            return Ok(());
+        }
+        let wal = open::wal_of(&self.path);
+        File::open(&wal).and_then(|file| file.sync_data()).map_err(StoreError::io("sync", &wal))
     }
 
     /// A new database is made without any sync, and the syncs of a commit are of the write-ahead log alone. But a
     /// database file that power loss has emptied is a new database, and takes its write-ahead log with it. So the first
     /// commit that is to survive power loss is also brought into the file, which syncs that; and the directories above
-    /// it are synced, for they may be new as well.
+    /// it are synced, for they may be new as well. Of several processes that find it not done, one is enough, and none
+    /// keeps the others from writing.
     pub(super) fn sync_file(&mut self) -> Result<(), StoreError> {
         if self.synced {
             return Ok(());
@@ -33,20 +48,33 @@ impl Store {
                 let _ = dir.sync_all();
             }
         }
-        let whole = self.checkpoint("PRAGMA wal_checkpoint(FULL)").map_err(|fault| fault.at(&self.path))?;
-        if whole {
-            self.synced = true;
-            // Who does not find this noted does the same again; the commit is safe either way.
-            let _ =
-                self.writing(Strength::Normal, |write| Ok(write.execute("UPDATE meta SET synced = 1", [])?));
+        let start = Instant::now();
+        while !self.is_noted()? {
+            if self.checkpoint().map_err(|fault| fault.at(&self.path))? {
+                // Who does not find this noted does the same again; the commit is safe either way.
+                let _ = self.writing(|write| Ok(write.execute("UPDATE meta SET synced = 1", [])?));
+                break;
+            }
+            if start.elapsed() > open::PATIENCE {
+                return Ok(());
+            }
+            thread::sleep(open::PAUSE);
         }
+        self.synced = true;
         Ok(())
     }
 
-    /// Whether all of the write-ahead log was moved.
-    fn checkpoint(&self, pragma: &str) -> Result<bool, Fault> {
+    /// Whether some process has noted that the database file itself is on the disk.
+    fn is_noted(&self) -> Result<bool, StoreError> {
+        self.reading(|read| Ok(read.query_row("SELECT synced FROM meta", [], |row| row.get(0))?))
+    }
+
+    /// Moves what can be moved while others read and write. Whether that was all of the write-ahead log.
+    fn checkpoint(&self) -> Result<bool, Fault> {
         let (busy, frames, moved): (bool, i64, i64) =
-            self.connection.query_row(pragma, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })?;
         Ok(!busy && frames == moved)
     }
 }
@@ -55,6 +83,8 @@ impl Store {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::fs;
+
+    use hostler_core::record::Strength;
 
     use super::super::fixture::{self, DB};
     use super::*;

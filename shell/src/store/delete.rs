@@ -1,7 +1,6 @@
 //! Forgetting a session: its records, and what is derived from them.
 
 use hostler_core::ids::SessionId;
-use hostler_core::record::Strength;
 
 use super::{Store, StoreError};
 
@@ -20,7 +19,7 @@ impl Store {
     /// Deletes a root session and its sub-agents, whose ids begin with its own. Their places in the log are not given
     /// again. Who calls this has the session's lock.
     pub fn delete(&mut self, root: &SessionId) -> Result<(), StoreError> {
-        self.writing(Strength::Full, |write| {
+        self.writing(|write| {
             let sql = "SELECT key FROM sessions
                 WHERE id = ?1 OR (parent IS NOT NULL AND id > ?1 || '.' AND id < ?1 || '/')";
             let mut find = write.prepare_cached(sql)?;
@@ -33,7 +32,8 @@ impl Store {
                 }
             }
             Ok(())
-        })
+        })?;
+        self.sync_log()
     }
 }
 
@@ -41,6 +41,8 @@ impl Store {
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
     use std::collections::BTreeSet;
+
+    use hostler_core::record::Strength;
 
     use super::super::fixture;
     use super::*;

@@ -36,6 +36,20 @@ pub enum StoreError {
         /// What SQLite says.
         source: rusqlite::Error,
     },
+    /// What is derived from the records is not what they say.
+    #[error(
+        "the {what} in {} do not agree with the records of session {session}; what is listed and shown of it may be wrong, and it \
+         goes on from the records, so keep a copy of the file and report this",
+        path.display()
+    )]
+    Disagrees {
+        /// The database.
+        path: PathBuf,
+        /// What is derived.
+        what: &'static str,
+        /// The session.
+        session: String,
+    },
     /// There is no room for more.
     #[error("there is no room left to write to {}; free some and try again", path.display())]
     Full {
@@ -146,5 +160,78 @@ impl From<rusqlite::Error> for Fault {
 impl From<StoreError> for Fault {
     fn from(error: StoreError) -> Self {
         Fault::Store(error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sentence of each: one that is added does not compile until it stands here.
+    fn expected(error: &StoreError) -> &'static str {
+        match error {
+            StoreError::Busy { .. } => {
+                "other processes have been writing to /s/log for more than 2 s; try again"
+            }
+            StoreError::Newer { .. } => {
+                "/s/log has layout version 9, and this hostler knows versions up to 2; use a newer hostler"
+            }
+            StoreError::Corrupt { .. } => {
+                "/s/log is damaged (database disk image is malformed); move it away to begin with an empty history"
+            }
+            StoreError::Full { .. } => "there is no room left to write to /s/log; free some and try again",
+            StoreError::Gone { .. } => {
+                "/s/log was deleted or moved away while it was in use, so what was said since is not kept; start again"
+            }
+            StoreError::Sqlite { .. } => {
+                "/s/log cannot be used (unable to open database file); see whether its directory can be read and written"
+            }
+            StoreError::Record { .. } => {
+                "record 7 of the log cannot be read (EOF while parsing a value at line 1 column 0); start a new session"
+            }
+            StoreError::Json { .. } => {
+                "the stored snapshot of a session cannot be read or written (EOF while parsing a value at line 1 column 0); start a new session"
+            }
+            StoreError::Io { .. } => {
+                "cannot open /s/log (permission denied); see whether it can be read and written"
+            }
+            StoreError::NotPrivate { .. } => {
+                "/s/log is not a directory of yours alone; remove it or set XDG_STATE_HOME"
+            }
+        }
+    }
+
+    fn sqlite(code: i32) -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None)
+    }
+
+    fn json() -> serde_json::Error {
+        match serde_json::from_str::<serde_json::Value>("") {
+            Err(error) => error,
+            Ok(_) => panic!("nothing is no JSON"),
+        }
+    }
+
+    #[test]
+    fn every_failure_of_a_store_says_what_happened_and_what_to_do() {
+        let path = || PathBuf::from("/s/log");
+        for error in [
+            StoreError::Busy { path: path() },
+            StoreError::Newer { path: path(), found: 9, known: 2 },
+            StoreError::Corrupt { path: path(), source: sqlite(rusqlite::ffi::SQLITE_CORRUPT) },
+            StoreError::Full { path: path() },
+            StoreError::Gone { path: path() },
+            StoreError::Sqlite { path: path(), source: sqlite(rusqlite::ffi::SQLITE_CANTOPEN) },
+            StoreError::Record { seq: 7, source: json() },
+            StoreError::Json { what: "snapshot", source: json() },
+            StoreError::Io {
+                doing: "open",
+                path: path(),
+                source: io::Error::new(io::ErrorKind::PermissionDenied, "permission denied"),
+            },
+            StoreError::NotPrivate { path: path() },
+        ] {
+            assert_eq!(error.to_string(), expected(&error));
+        }
     }
 }

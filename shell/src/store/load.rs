@@ -81,7 +81,7 @@ impl Store {
         seq: u64,
         body: &str,
     ) -> Result<(), StoreError> {
-        self.writing(hostler_core::record::Strength::Normal, |write| {
+        self.writing(|write| {
             let Some((key, _)) = session_row(write, session)? else { return Ok(()) };
             write
                 .prepare_cached("INSERT OR REPLACE INTO snapshots (session, fold_version, seq, body) VALUES (?1, ?2, ?3, ?4)")?

@@ -1,9 +1,14 @@
 //! The lock of a root session: who holds it is the one process that writes to the session and its children.
 //!
 //! It is an advisory lock of the operating system on a file, so it is given back when its process ends, however that
-//! happens. A lock file is never deleted: whoever had it open would lock a file that the next one does not find. The
-//! file also says who holds the lock and since when, for people only; the lock itself is the truth. After a crash
+//! happens. The file says who holds the lock and since when, for people only; the lock itself is the truth. After a crash
 //! that note is stale until the next holder overwrites it.
+//!
+//! **A file for each that is held.** Whoever gives a lock back deletes its file, so that sessions that are at rest have none.
+//! Another one may have that file open already and then lock what nobody else finds. So a lock counts only if its file
+//! is still the one at its path, and whoever has it otherwise begins anew with the file that is there. Only who holds a lock
+//! that counts deletes a file, and it deletes that one. What a process leaves that was killed goes with the next that has the
+//! session.
 //!
 //! **Looking without disturbing.** [`probe`] takes the lock for a moment as one of many readers, which succeeds unless
 //! somebody holds it for writing. A try to take it that meets such a moment fails although nobody has the session.
@@ -12,9 +17,9 @@
 //! again ends with a pause. So "held" is said only if somebody holds it for writing, or if something was in the way at
 //! every one of many tries (such as a process that was stopped in the middle of a look); waiting for it is right then too.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -34,8 +39,8 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// A root session's lock, held until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct SessionLock {
-    /// The file; none if nobody else could have the session.
-    file: Option<File>,
+    /// The file and where it is; none if nobody else could have the session.
+    file: Option<(File, PathBuf)>,
 }
 
 /// What became of a try to take a lock.
@@ -52,10 +57,13 @@ pub enum Taken {
 ///
 /// May pause for some 100 ms if others are looking at the lock. Fails if the lock file cannot be made or locked.
 pub fn try_take(dir: &Path, session: &SessionId, now: Timestamp) -> Result<Taken, StoreError> {
-    let (path, mut file) = open(dir, session)?;
     for _ in 0..TRIES {
+        let (path, mut file) = open(dir, session)?;
         if locked(file.try_lock(), &path)? {
-            return Ok(Taken::Mine(SessionLock::note(file, now)));
+            if is_at(&file, &path) {
+                return Ok(Taken::Mine(SessionLock::note(file, path, now)));
+            }
+            continue;
         }
         if let Some(holder) = look(&mut file, &path)?.and_then(Looked::holder) {
             return Ok(Taken::Held(holder));
@@ -74,10 +82,11 @@ pub fn wait(
     session: &SessionId,
     now: impl FnOnce() -> Timestamp,
 ) -> Result<SessionLock, StoreError> {
-    let (path, file) = open(dir, session)?;
     loop {
+        let (path, file) = open(dir, session)?;
         match file.lock() {
-            Ok(()) => return Ok(SessionLock::note(file, now())),
+            Ok(()) if is_at(&file, &path) => return Ok(SessionLock::note(file, path, now())),
+            Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(StoreError::io("lock", &path)(error)),
         }
@@ -106,13 +115,13 @@ pub fn probe(dir: &Path, session: &SessionId) -> Result<Option<Holder>, StoreErr
 
 impl SessionLock {
     /// A note that cannot be written, as on a full disk, leaves the lock what it is.
-    fn note(mut file: File, since: Timestamp) -> Self {
+    fn note(mut file: File, path: PathBuf, since: Timestamp) -> Self {
         let holder = Holder { pid: std::process::id(), since };
         if let Ok(text) = serde_json::to_string(&holder) {
             let _ =
                 file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(text.as_bytes()));
         }
-        Self { file: Some(file) }
+        Self { file: Some((file, path)) }
     }
 
     /// The lock of a session that no other process can see.
@@ -124,7 +133,11 @@ impl SessionLock {
 /// Unlocks rather than only closing the file: a process that was just forked off has it open until it runs its program.
 impl Drop for SessionLock {
     fn drop(&mut self) {
-        if let Some(file) = &self.file {
+        if let Some((file, path)) = &self.file {
+            // A file that stays is in nobody's way.
+            if is_at(file, path) {
+                let _ = fs::remove_file(path);
+            }
             let _ = file.set_len(0);
             let _ = file.unlock();
         }
@@ -160,6 +173,12 @@ fn look(file: &mut File, path: &Path) -> Result<Option<Looked>, StoreError> {
     let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.read_to_string(&mut text));
     let holder = read.ok().and_then(|_| serde_json::from_str(&text).ok());
     Ok(Some(holder.map_or(Looked::Unsaid, Looked::Held)))
+}
+
+/// Whether a file is the one that others find at that path.
+fn is_at(file: &File, path: &Path) -> bool {
+    let same = |one: Metadata, other: Metadata| (one.dev(), one.ino()) == (other.dev(), other.ino());
+    file.metadata().is_ok_and(|file| fs::metadata(path).is_ok_and(|there| same(file, there)))
 }
 
 fn locked(outcome: Result<(), TryLockError>, path: &Path) -> Result<bool, StoreError> {
@@ -252,15 +271,49 @@ mod tests {
     fn any_id_names_a_private_file_in_its_place() {
         let temp = tempfile::tempdir().unwrap();
         let long = "x".repeat(5000);
-        for id in ["../../escape", "/absolute", "", "a\0b", long.as_str()] {
-            drop(mine(temp.path(), id));
-        }
-        let files: Vec<_> =
-            fs::read_dir(temp.path().join(LOCKS)).unwrap().map(|file| file.unwrap()).collect();
+        let ids = ["../../escape", "/absolute", "", "a\0b", long.as_str()];
+        let locks = ids.map(|id| mine(temp.path(), id));
+        let files = files(temp.path());
         assert_eq!(files.len(), 5);
         for file in files {
             assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
         }
+        drop(locks);
+    }
+
+    fn files(dir: &Path) -> Vec<fs::DirEntry> {
+        fs::read_dir(dir.join(LOCKS)).unwrap().map(|file| file.unwrap()).collect()
+    }
+
+    #[test]
+    fn what_is_given_back_leaves_no_file() {
+        let temp = tempfile::tempdir().unwrap();
+        let (one, other) = (mine(temp.path(), "a"), mine(temp.path(), "b"));
+        drop(one);
+        assert!(is_held(temp.path(), "b"));
+        drop(other);
+        assert!(files(temp.path()).is_empty());
+        // What was left by a process that was killed goes with the next that has the session.
+        fs::write(path_of(temp.path(), &SessionId::new("a")), "stale").unwrap();
+        drop(mine(temp.path(), "a"));
+        assert!(files(temp.path()).is_empty());
+    }
+
+    #[test]
+    fn a_file_that_others_do_not_find_is_no_lock() {
+        let temp = tempfile::tempdir().unwrap();
+        let session = SessionId::new("a");
+        let (path, file) = open(temp.path(), &session).unwrap();
+        drop(mine(temp.path(), "a"));
+        file.lock().unwrap();
+        assert!(!is_at(&file, &path) && !is_held(temp.path(), "a"));
+        // And whoever holds a lock whose file somebody took away deletes no other one.
+        let lock = mine(temp.path(), "a");
+        fs::remove_file(&path).unwrap();
+        let other = mine(temp.path(), "a");
+        drop(lock);
+        assert!(is_held(temp.path(), "a"));
+        drop(other);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 mod check;
 mod checkpoint;
 mod delete;
+mod derived;
 mod error;
 mod find;
 #[cfg(test)]
@@ -24,10 +25,12 @@ mod query;
 mod transcript;
 mod write;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use hostler_core::record::Strength;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
+use tempfile::TempDir;
 
 pub use check::check;
 pub use error::StoreError;
@@ -45,8 +48,6 @@ pub struct Store {
     connection: Connection,
     path: PathBuf,
     log: String,
-    /// The strength that the connection is set to.
-    strength: Strength,
     /// Whether the database file itself is known to be on the disk.
     synced: bool,
     /// The file that was opened; none in memory.
@@ -67,6 +68,7 @@ impl Store {
 
     /// Opens the log in `dir` like [`Store::open`]; a log that is made gets the name `log`, which must not be empty.
     pub fn open_as(dir: &Path, log: &str) -> Result<Self, StoreError> {
+        let began = Instant::now();
         place::make_private(dir).map_err(StoreError::io("make the directory", dir))?;
         let path = dir.join(FILE);
         let connection = open::open(&path, log)?;
@@ -74,7 +76,17 @@ impl Store {
             connection.query_row("SELECT log, synced FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?)));
         let (log, synced) = meta.map_err(|error| Fault::from(error).at(&path))?;
         let file = FileId::of(&path);
-        Ok(Self { connection, path, log, strength: Strength::Normal, synced, file, run_ended: false })
+        tracing::debug!(path = %path.display(), micros = began.elapsed().as_micros(), "the log is open");
+        Ok(Self { connection, path, log, synced, file, run_ended: false })
+    }
+
+    /// Opens a log in a directory that cannot be written to, to be read as it is now: an empty one if there is none. It is
+    /// copied to where it can be opened as usual, and the copy goes with the process.
+    pub fn open_copy(dir: &Path) -> Result<Self, StoreError> {
+        match copied(dir)? {
+            Some(copy) => Self::open(copy.path()),
+            None => Self::in_memory(),
+        }
     }
 
     /// A log in memory, which goes with the process.
@@ -82,15 +94,7 @@ impl Store {
         let path = PathBuf::from(":memory:");
         let log = uuid::Uuid::new_v4().simple().to_string();
         let connection = open::open(&path, &log)?;
-        Ok(Self {
-            connection,
-            path,
-            log,
-            strength: Strength::Normal,
-            synced: true,
-            file: None,
-            run_ended: false,
-        })
+        Ok(Self { connection, path, log, synced: true, file: None, run_ended: false })
     }
 
     /// The log's name: another one after the log was made anew.
@@ -110,12 +114,7 @@ impl Store {
     }
 
     /// Writes all of what `body` writes, or nothing if it fails.
-    fn writing<T>(
-        &mut self,
-        strength: Strength,
-        body: impl FnOnce(&Connection) -> Result<T, Fault>,
-    ) -> Result<T, StoreError> {
-        self.set_strength(strength).map_err(|fault| fault.at(&self.path))?;
+    fn writing<T>(&mut self, body: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, StoreError> {
         let write = || -> Result<T, Fault> {
             let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
             let done = body(&transaction)?;
@@ -124,19 +123,28 @@ impl Store {
         };
         write().map_err(|fault| fault.at(&self.path))
     }
+}
 
-    /// Within a transaction it could not be changed.
-    fn set_strength(&mut self, strength: Strength) -> Result<(), Fault> {
-        if self.strength != strength {
-            let level = match strength {
-                Strength::Normal => "NORMAL",
-                Strength::Full => "FULL",
-            };
-            self.connection.pragma_update(None, "synchronous", level)?;
-            self.strength = strength;
-        }
-        Ok(())
+/// A copy of the log in that directory, in a directory of its own that goes with what is returned; none if there is no log.
+pub fn copied(dir: &Path) -> Result<Option<TempDir>, StoreError> {
+    let log = dir.join(FILE);
+    if !log.exists() {
+        return Ok(None);
     }
+    let copy = || -> std::io::Result<TempDir> {
+        let to = TempDir::with_prefix("hostler-copy-")?;
+        std::fs::copy(&log, to.path().join(FILE))?;
+        let wal = open::wal_of(&log);
+        if wal.exists() {
+            std::fs::copy(&wal, open::wal_of(&to.path().join(FILE)))?;
+        }
+        // A copy has the mode of what it is made from, which need not be one that can be written to.
+        for entry in std::fs::read_dir(to.path())? {
+            std::fs::set_permissions(entry?.path(), std::fs::Permissions::from_mode(0o600))?;
+        }
+        Ok(to)
+    };
+    copy().map(Some).map_err(StoreError::io("copy", &log))
 }
 
 /// What tells a file from all others, whatever it is called.

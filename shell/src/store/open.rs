@@ -12,10 +12,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use super::error::{Fault, StoreError};
 
 /// How long a write waits for those of other processes.
-const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long it pauses between two tries.
-const PAUSE: Duration = Duration::from_millis(2);
+pub(super) const PAUSE: Duration = Duration::from_millis(2);
 
 /// The layouts, each as the step from the one before it; the layout's version is how many steps were made.
 const STEPS: [&str; 2] = [include_str!("schema/v1.sql"), include_str!("schema/v2.sql")];
@@ -63,7 +63,7 @@ fn connect(path: &Path) -> Result<Connection, Fault> {
     Ok(connection)
 }
 
-fn version(connection: &Connection) -> Result<i64, Fault> {
+pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
 }
 
@@ -234,6 +234,41 @@ mod tests {
         assert!(matches!(error, StoreError::Newer { found: 99, known: KNOWN, .. }), "{error}");
         assert!(error.to_string().contains("version 99"), "{error}");
         assert_eq!(fs::read(&path).unwrap(), before);
+    }
+
+    #[test]
+    fn an_older_layout_is_brought_up_to_date_and_nothing_is_lost() {
+        let temp = tempfile::tempdir().unwrap();
+        let entries = [fixture::created("a", 1), fixture::accepted("a", "p", 1)];
+        let mut store = Store::open_as(temp.path(), "first").unwrap();
+        store.commit(&entries, Strength::Normal).unwrap();
+        // What the first layout did not have.
+        store.connection.execute_batch("DROP TABLE asks; PRAGMA user_version = 1").unwrap();
+        drop(store);
+        let store = Store::open(temp.path()).unwrap();
+        assert_eq!((store.log(), version(&store.connection).unwrap()), ("first", KNOWN));
+        let kept: Vec<_> = store.after(0, 10).unwrap().into_iter().map(|(_, entry)| entry).collect();
+        assert_eq!(kept, entries);
+        assert_eq!(super::super::check(temp.path()).unwrap(), Some(2));
+    }
+
+    #[test]
+    fn a_copy_has_all_that_was_committed_and_the_original_stays_as_it_is() {
+        let temp = tempfile::tempdir().unwrap();
+        assert_eq!(Store::open_copy(temp.path()).unwrap().head().unwrap(), 0);
+        let mut store = Store::open(temp.path()).unwrap();
+        store.commit(&[fixture::created("a", 1)], Strength::Normal).unwrap();
+        let files = || {
+            let read = |name| fs::read(beside(&temp.path().join(DB), name)).unwrap();
+            [read(""), read("-wal")]
+        };
+        let before = files();
+        let copy = Store::open_copy(temp.path()).unwrap();
+        assert_eq!((copy.head().unwrap(), copy.log()), (1, store.log()));
+        store.commit(&[fixture::created("b", 2)], Strength::Normal).unwrap();
+        assert_eq!((copy.head().unwrap(), store.head().unwrap()), (1, 2));
+        drop(copy);
+        assert_eq!(files()[0], before[0]);
     }
 
     #[test]

@@ -70,8 +70,20 @@ pub fn state_root(env: &Env) -> Result<StateRoot, StoreError> {
     };
     let path = env.temp.join(format!("hostler-{}", env.uid));
     claim_private(&path, env.uid)?;
-    let fallback = format!("{reason}, so sessions are kept in {}, which may not last", path.display());
+    let before = match read_only_root(env) {
+        Some(_) => "; those that are there can be listed and shown, and not gone on with",
+        None => "",
+    };
+    let fallback =
+        format!("{reason}, so sessions are kept in {}, which may not last{before}", path.display());
     Ok(StateRoot { path, fallback: Some(fallback) })
+}
+
+/// The directory that state would go to if that is there and can be read and not written to. What only reads looks there.
+pub fn read_only_root(env: &Env) -> Option<PathBuf> {
+    let path = env.data_dir.clone().or_else(|| usual_root(env))?;
+    let reads = access(&path, Access::READ_OK | Access::EXEC_OK).is_ok();
+    if reads && writable(&path).is_err() { path.canonicalize().ok() } else { None }
 }
 
 /// The directory that the state of a workspace goes to. Makes nothing.

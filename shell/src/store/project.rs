@@ -36,7 +36,8 @@ pub(super) fn apply(write: &Connection, session: i64, seq: u64, entry: &Entry) -
         Record::SummaryFinished { message, text, .. } => {
             row.insert_message(*message, MessageBody::Summary(text.clone()))
         }
-        Record::TurnContinued { turn, prompt, message, text, .. } => {
+        Record::TurnContinued { turn, prompt, message, text, .. }
+        | Record::AnswerRefused { turn, prompt, message, text, .. } => {
             let (prompt, text) = (prompt.clone(), text.clone());
             let user = UserMessage { turn: *turn, prompt, text, attachments: Vec::new() };
             row.insert_message(*message, MessageBody::User(user))

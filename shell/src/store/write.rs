@@ -34,9 +34,10 @@ impl Store {
             self.is_there()?;
         }
         let bodies = entries.iter().map(encode).collect::<Result<Vec<_>, _>>()?;
-        let committed = self.writing(strength, |write| append(write, entries, bodies))?;
+        let committed = self.writing(|write| append(write, entries, bodies))?;
         self.run_ended |= entries.iter().any(|entry| matches!(entry.record, Record::RunFinished(_)));
         if strength == Strength::Full {
+            self.sync_log()?;
             // The records are in the log. What the file itself lacks is tried again with the next such commit.
             let _ = self.sync_file();
         }
@@ -45,7 +46,7 @@ impl Store {
 
     /// Finds out whether the log can be written, by writing what stands there.
     pub fn probe(&mut self) -> Result<(), StoreError> {
-        self.writing(Strength::Normal, |write| {
+        self.writing(|write| {
             write.prepare_cached("UPDATE meta SET seq = seq")?.execute([])?;
             Ok(())
         })
@@ -272,15 +273,25 @@ mod tests {
     }
 
     #[test]
-    fn strength_holds_for_one_commit() {
+    fn what_cannot_be_brought_to_the_disk_is_not_taken_for_safe() {
         let temp = tempfile::tempdir().unwrap();
         let mut store = Store::open(temp.path()).unwrap();
         store.commit(&[fixture::text("s", 1, "x")], Strength::Full).unwrap();
-        for (strength, expected) in [(Strength::Normal, 1), (Strength::Full, 2), (Strength::Normal, 1)] {
+        std::fs::remove_file(temp.path().join(format!("{DB}-wal"))).unwrap();
+        store.commit(&[fixture::text("s", 1, "x")], Strength::Normal).unwrap();
+        let error = store.commit(&[fixture::text("s", 1, "x")], Strength::Full).unwrap_err();
+        assert!(matches!(error, StoreError::Io { .. }), "{error}");
+    }
+
+    #[test]
+    fn no_commit_lets_others_wait_for_the_disk() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut store = Store::open(temp.path()).unwrap();
+        for strength in [Strength::Normal, Strength::Full] {
             store.commit(&[fixture::text("s", 1, "x")], strength).unwrap();
             let level: i64 =
                 store.connection.pragma_query_value(None, "synchronous", |row| row.get(0)).unwrap();
-            assert_eq!(level, expected);
+            assert_eq!(level, 1, "it is synced when others can write again");
         }
     }
 }

@@ -41,6 +41,7 @@ mod write;
 pub use bash::supervise;
 pub use control::{Cancelled, Canceller, Control, Progress};
 pub use inspect::inspect;
+pub use save::put;
 pub use workspace::Workspace;
 
 use hostler_core::content::ToolOutcome;

@@ -73,6 +73,28 @@ pub(super) fn replace(path: &Path, bytes: &[u8], replaces: Digest) -> Result<(),
     Ok(())
 }
 
+/// Puts that content at a path whose links are resolved, whatever is there. What is there and cannot be written stays; its
+/// mode and owner are those of the new one.
+pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let parent = match parent(path)? {
+        here if here.as_os_str().is_empty() => Path::new("."),
+        parent => parent,
+    };
+    let fresh = match path.metadata() {
+        Ok(found) => {
+            access(path, Access::WRITE_OK)?;
+            let fresh = write_beside(parent, bytes, fresh::PRIVATE)?;
+            make_alike(fresh.file(), &found)?;
+            fresh
+        }
+        Err(_) => write_beside(parent, bytes, fresh::SHARED)?,
+    };
+    fresh.file().sync_all()?;
+    fresh.put_in_place_of(path)?;
+    sync(parent);
+    Ok(())
+}
+
 /// Has the file to itself among those of us that change it, until it is dropped.
 fn lock(file: &File) {
     for _ in 0..TRIES.0 {

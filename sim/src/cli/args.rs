@@ -3,16 +3,19 @@
 use std::time::Duration;
 
 use crate::campaign::{CLOSELY, EVENTS};
+use crate::profile::Profile;
 
 /// What stands behind a command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Args {
-    file: Option<String>,
+    files: Vec<String>,
     named: Vec<(String, String)>,
     all: bool,
+    step: bool,
 }
 
-const NAMES: [&str; 8] = ["--seed", "--seeds", "--jobs", "--for", "--events", "--last", "--closely", "-o"];
+const NAMES: [&str; 10] =
+    ["--seed", "--seeds", "--jobs", "--for", "--events", "--last", "--closely", "--profile", "--at", "-o"];
 
 impl Args {
     pub(super) fn read(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
@@ -20,13 +23,15 @@ impl Args {
         while let Some(word) = words.next() {
             if word == "--all" {
                 args.all = true;
+            } else if word == "--step" {
+                args.step = true;
             } else if NAMES.contains(&word.as_str()) {
                 let value = words.next().ok_or(format!("{word} needs a value"))?;
                 args.named.push((word, value));
-            } else if word.starts_with('-') || args.file.is_some() {
+            } else if word.starts_with('-') {
                 return Err(format!("{word:?} is not known here"));
             } else {
-                args.file = Some(word);
+                args.files.push(word);
             }
         }
         args.check()?;
@@ -38,6 +43,7 @@ impl Args {
             let fine = match name.as_str() {
                 "--for" => seconds(value).is_some(),
                 "-o" => true,
+                "--profile" => Profile::of_name(value).is_some(),
                 _ => value.parse::<u64>().is_ok(),
             };
             if !fine {
@@ -55,9 +61,29 @@ impl Args {
         self.text(name)?.parse().ok()
     }
 
-    /// The file or scope.
+    /// The file or scope, the first one if there are several.
     pub(super) fn file(&self) -> Option<&str> {
-        self.file.as_deref()
+        self.files.first().map(String::as_str)
+    }
+
+    /// All files.
+    pub(super) fn files(&self) -> &[String] {
+        &self.files
+    }
+
+    /// Which kind of campaign.
+    pub(super) fn profile(&self) -> Profile {
+        self.text("--profile").and_then(Profile::of_name).unwrap_or_default()
+    }
+
+    /// Which event is looked at.
+    pub(super) fn at(&self) -> Option<u64> {
+        self.number("--at")
+    }
+
+    /// Whether the next one is waited for.
+    pub(super) fn step(&self) -> bool {
+        self.step
     }
 
     /// The file to write.
@@ -145,7 +171,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_refused() {
-        for line in ["--nonsense", "--seeds", "--seeds x", "--for 3h", "a b"] {
+        for line in ["--nonsense", "--seeds", "--seeds x", "--for 3h", "--profile storm", "--at x"] {
             assert!(read(line).is_err(), "{line}");
         }
         assert_eq!(read("--for 5m").map(|args| args.time()), Ok(Some(Duration::from_secs(300))));

@@ -7,6 +7,7 @@ use super::args::Args;
 use super::{Ending, Stop};
 use crate::campaign::{MANY, run_seed};
 use crate::failure::Class;
+use crate::profile::Profile;
 use crate::world::Watch;
 use crate::world::trace::Level;
 
@@ -14,7 +15,7 @@ const DEEP: Watch = Watch { level: Level::Deep, ..MANY };
 
 /// The hashes after each event of a seed.
 fn traced(seed: u64, events: u64) -> Vec<u64> {
-    run_seed(seed, events, DEEP).trace.hashes
+    run_seed(seed, events, Profile::Swarm, DEEP).trace.hashes
 }
 
 /// Prints the hashes of seeds, for a process that compares: the last of each, or all of one.

@@ -16,13 +16,14 @@ const USAGE: &str = "\
 hostler-sim: every race replayed from a seed
 
   hostler-sim run [--seed S] [--seeds N] [--jobs J] [--for 60s] [--events E] [--closely N] [--all]
+                  [--profile swarm|calm|crash|lifecycle]
   hostler-sim check [--seed S] [--seeds N] [--events E]
   hostler-sim coverage [--seed S] [--seeds N] [--jobs J]
-  hostler-sim replay FILE [--last N]
+  hostler-sim replay FILE [--last N | --at N] [--step]
   hostler-sim shrink FILE [--for 10s]
   hostler-sim timeline FILE | --seed S [--events E] [--last N] [-o OUT.html]
   hostler-sim explore [SCOPE]
-  hostler-sim script FILE | --all
+  hostler-sim script FILE... | --all
 
 Exit codes: 0 clean, 1 usage, 2 safety, 3 liveness or reach, 4 model divergence, 5 nondeterminism.
 ";
@@ -46,11 +47,25 @@ fn explore(args: &Args) -> Ending {
     }
 }
 
+/// How this program was called, so that what it prints can be typed.
+fn program() -> String {
+    std::env::args().next().unwrap_or_else(|| "hostler-sim".to_owned())
+}
+
+/// Only scripts can be several.
+fn fits(command: &str, args: Args) -> Result<Args, String> {
+    match args.files() {
+        [_, second, ..] if command != "script" => Err(format!("{second:?} is not known here")),
+        _ => Ok(args),
+    }
+}
+
 /// Runs the command that the program was called with.
 pub fn main() -> ExitCode {
     let mut words = std::env::args().skip(1);
     let command = words.next().unwrap_or_default();
-    let ending = Args::read(words).map_err(Stop::Usage).and_then(|args| match command.as_str() {
+    let ending = Args::read(words).and_then(|args| fits(&command, args)).map_err(Stop::Usage);
+    let ending = ending.and_then(|args| match command.as_str() {
         "run" => run::run(&args),
         "coverage" => run::coverage(&args),
         "check" => check::check(&args),

@@ -8,6 +8,7 @@ use crate::campaign::{self, Order, Report};
 use crate::failure::{Class, Failure};
 use crate::marks::MARKS;
 use crate::options::BROKEN;
+use crate::profile::Profile;
 use crate::repro::Repro;
 use crate::world::Watch;
 use crate::world::trace::Level;
@@ -24,6 +25,7 @@ fn order(args: &Args) -> Order {
         seeds: args.seeds(1_000),
         jobs: args.jobs(),
         events: args.events(),
+        profile: args.profile(),
         time: args.time(),
         all: args.all(),
         closely: args.closely(),
@@ -35,7 +37,7 @@ pub(super) fn run(args: &Args) -> Ending {
     let began = Instant::now();
     let report = campaign::run(order);
     if let Some((seed, _)) = report.failure {
-        let stop = explain(&Repro::of_seed(seed, order.events), args);
+        let stop = explain(&Repro::of_seed(seed, order.events, order.profile), args);
         for (kind, (count, first, failure)) in report.failures.iter().filter(|_| order.all) {
             let message: String = failure.message.chars().take(300).collect();
             println!("{count} seeds: {kind}, first in seed {first}: {message}");
@@ -46,16 +48,14 @@ pub(super) fn run(args: &Args) -> Ending {
         describe(order);
     }
     let seconds = began.elapsed().as_secs_f64();
-    let (seeds, events) = (report.seeds, report.events);
-    println!(
-        "{seeds} seeds, {events} events, {seconds:.1} s, {:.0} events a second",
-        events as f64 / seconds
-    );
+    println!("{}", report.size());
+    let events = report.events;
+    println!("{events} events in {seconds:.1} s, {:.0} a second", events as f64 / seconds);
     reach(&report)
 }
 
 fn describe(order: Order) {
-    let repro = Repro::of_seed(order.from, order.events);
+    let repro = Repro::of_seed(order.from, order.events, order.profile);
     println!("seed {}: {}", repro.seed, repro.options.describe());
     println!("stays broken: {}", BROKEN[repro.options.broken as usize % BROKEN.len()]);
 }
@@ -77,9 +77,10 @@ pub(super) fn coverage(args: &Args) -> Ending {
     let order = order(args);
     let report = campaign::run(order);
     if let Some((seed, _)) = report.failure {
-        return Err(explain(&Repro::of_seed(seed, order.events), args));
+        return Err(explain(&Repro::of_seed(seed, order.events, order.profile), args));
     }
     println!("{}", report.coverage.table());
+    println!("{}", report.size());
     let refuted = report.coverage.refuted();
     if !refuted.is_empty() {
         println!("met, although it is said that they cannot: {}", refuted.join(", "));
@@ -109,8 +110,10 @@ pub(super) fn explain(repro: &Repro, args: &Args) -> Stop {
     println!();
     report(&failure);
     let events = if args.has_events() { format!(" --events {}", args.events()) } else { String::new() };
+    let swarm = args.profile() == Profile::Swarm;
+    let profile = if swarm { String::new() } else { format!(" --profile {}", args.profile().name()) };
     println!("seed {}: {}", repro.seed, repro.options.describe());
-    println!("again:  hostler-sim run --seed {}{events}", repro.seed);
+    println!("again:  {} run --seed {}{events}{profile}", super::program(), repro.seed);
     keep(repro, &failure, outcome.trace.hash);
     Stop::Found(failure.class)
 }
@@ -124,7 +127,7 @@ pub(super) fn report(failure: &Failure) {
 fn keep(repro: &Repro, failure: &Failure, hash: u64) {
     let path = std::env::temp_dir().join(format!("hostler-sim-{}.repro", repro.seed));
     match std::fs::write(&path, repro.write(Some(failure), hash)) {
-        Ok(()) => println!("file:   {0}\nsmall:  hostler-sim shrink {0}", path.display()),
+        Ok(()) => println!("file:   {0}\nsmall:  {1} shrink {0}", path.display(), super::program()),
         Err(error) => println!("the repro file {} could not be written ({error})", path.display()),
     }
 }

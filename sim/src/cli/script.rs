@@ -11,8 +11,8 @@ use crate::script::{self, Script, Wrong};
 const LAST: usize = 60;
 
 pub(super) fn script(args: &Args) -> Ending {
-    let named = args.file().map(PathBuf::from);
-    let paths = if args.all() { script::all() } else { named.into_iter().collect() };
+    let named = args.files().iter().map(PathBuf::from);
+    let paths = if args.all() { script::all() } else { named.collect() };
     if paths.is_empty() {
         return Err(Stop::Usage("which script? --all runs those of the repository".to_owned()));
     }

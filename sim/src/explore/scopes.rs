@@ -54,7 +54,7 @@ fn still() -> Options {
 
 fn submit(process: u64, prompt: u64, run: bool) -> What {
     let (session, new, delivery, permission, steps, wait) = (0, true, 0, 1, 3, 60_000);
-    let (headless, flaw) = (false, 0);
+    let (headless, schema, flaw) = (false, false, 0);
     What::Submit(Submit {
         process,
         session,
@@ -66,6 +66,7 @@ fn submit(process: u64, prompt: u64, run: bool) -> What {
         steps,
         wait,
         headless,
+        schema,
         flaw,
     })
 }

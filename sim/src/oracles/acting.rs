@@ -89,6 +89,10 @@ impl Oracle for Acting {
         }
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.0.retain(|id, _| id.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

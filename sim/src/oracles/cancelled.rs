@@ -110,6 +110,10 @@ impl Oracle for Cancelled {
         }
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.0.retain(|id, _| id.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

@@ -79,6 +79,10 @@ impl Oracle for Conserved {
         }
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.0.retain(|(id, _), _| id.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

@@ -1,5 +1,6 @@
 //! The state of a session is what its log amounts to: after a commit, the machine and the log say the same.
 
+use hostler_core::ids::SessionId;
 use hostler_core::session::Durable;
 
 use super::{Oracle, Seen};
@@ -48,6 +49,10 @@ impl Oracle for Durability {
         Ok(())
     }
 
+    fn forget(&mut self, _session: &SessionId) {
+        // Nothing is remembered of any session.
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
@@ -83,7 +88,12 @@ mod tests {
         );
         machine.handle(
             now,
-            Input::SessionOpened { session: session(), opened: Opened::Ready(None), children: Vec::new() },
+            Input::SessionOpened {
+                session: session(),
+                opened: Opened::Ready(None),
+                children: Vec::new(),
+                taken: Vec::new(),
+            },
             &mut out,
         );
         let fold = |skip: usize| {

@@ -64,6 +64,9 @@ impl Session {
             Ask::InspectCall { call, .. } | Ask::RunTool { call, .. } | Ask::CancelTool { call } => {
                 self.calls.contains(call)
             }
+            Ask::CheckAnswer { step } | Ask::CancelCheck { step } => {
+                self.attempts.iter().any(|attempt| attempt.step == *step)
+            }
             Ask::MakeTitle { .. } | Ask::CancelTitle | Ask::KeepRules { .. } | Ask::Reply { .. } => true,
         }
     }
@@ -106,6 +109,10 @@ impl Oracle for Named {
             }
             _ => Ok(()),
         }
+    }
+
+    fn forget(&mut self, session: &SessionId) {
+        self.sessions.retain(|id, _| id.root() != *session);
     }
 
     fn fork(&self) -> Box<dyn Oracle> {

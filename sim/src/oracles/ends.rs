@@ -58,6 +58,11 @@ impl Oracle for Ends {
         }
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.runs.retain(|(id, _), _| id.root() != *session);
+        self.ended.retain(|(id, _)| id.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

@@ -30,7 +30,9 @@ impl Folded {
                 said.push((prompt.clone(), text));
             }
             Record::SummaryFinished { .. } => said.clear(),
-            Record::TurnContinued { prompt, text, .. } => said.push((prompt.clone(), text.trim().to_owned())),
+            Record::TurnContinued { prompt, text, .. } | Record::AnswerRefused { prompt, text, .. } => {
+                said.push((prompt.clone(), text.trim().to_owned()))
+            }
             _ => {}
         }
     }
@@ -71,6 +73,12 @@ impl Oracle for Folded {
             _ => {}
         }
         Ok(())
+    }
+
+    fn forget(&mut self, session: &SessionId) {
+        for (_, said) in self.said.extract_if(.., |id, _| id.root() == *session) {
+            said.iter().for_each(|(prompt, _)| drop(self.accepted.remove(prompt)));
+        }
     }
 
     fn fork(&self) -> Box<dyn Oracle> {

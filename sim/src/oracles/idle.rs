@@ -6,9 +6,10 @@
 
 use std::collections::BTreeSet;
 
-use hostler_core::ids::PromptId;
+use hostler_core::ids::{PromptId, SessionId};
 use hostler_core::record::Record;
 use hostler_core::session::{Durable, Phase};
+use hostler_core::time::Deadline;
 
 use super::{Oracle, Seen};
 
@@ -52,11 +53,19 @@ impl Oracle for Idle {
             if last != Some(&entry.session)
                 && let Some(durable) = machine.durable(&entry.session)
             {
-                self.check(*process, durable)?;
+                // A title is waited for, though not for long.
+                let next = machine.deadline_of(&entry.session).map(|(_, what)| what);
+                if next != Some(Deadline::Title) {
+                    self.check(*process, durable)?;
+                }
             }
             last = Some(&entry.session);
         }
         Ok(())
+    }
+
+    fn forget(&mut self, _session: &SessionId) {
+        // Only what is under way is remembered, and nothing is.
     }
 
     fn fork(&self) -> Box<dyn Oracle> {

@@ -102,6 +102,10 @@ impl Oracle for Legal {
         }
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.folds.retain(|id, _| id.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hostler_core::ids::{PromptId, SessionId};
+use hostler_core::model::CallErrorKind;
 use hostler_core::prompt::{MAX_WAIT_HEADLESS, Terms};
 use hostler_core::record::Record;
 use hostler_core::session::Settings;
@@ -19,6 +20,8 @@ pub(super) struct Limits {
     turns: BTreeMap<SessionId, Terms>,
     /// The sessions whose conversation is summed up.
     summing: BTreeSet<SessionId>,
+    /// The sessions in whose step a key was refused, which may be found out anew once.
+    renewed: BTreeSet<SessionId>,
 }
 
 /// How often a request for a summary may be refused as too long, besides its attempts.
@@ -27,8 +30,9 @@ const REFUSALS: u32 = 3;
 impl Limits {
     pub(super) fn new(settings: &Settings) -> Self {
         let longest = settings.backoff << settings.attempts.min(16);
-        let (prompts, turns, summing) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
-        Self { attempts: settings.attempts, longest, prompts, turns, summing }
+        let (prompts, turns) = (BTreeMap::new(), BTreeMap::new());
+        let (summing, renewed) = (BTreeSet::new(), BTreeSet::new());
+        Self { attempts: settings.attempts, longest, prompts, turns, summing, renewed }
     }
 
     fn record(&mut self, session: &SessionId, record: &Record) -> Result<(), String> {
@@ -47,6 +51,9 @@ impl Limits {
             {
                 return Err(format!("{session}: step {step} is more than its prompt allows"));
             }
+            Record::StepStarted { .. } => {
+                self.renewed.remove(session);
+            }
             Record::SummaryStarted { .. } => {
                 self.summing.insert(session.clone());
             }
@@ -55,11 +62,16 @@ impl Limits {
             }
             Record::AttemptStarted { attempt } => {
                 let more = if self.summing.contains(session) { REFUSALS } else { 0 };
+                // With another key all attempts may be made once more.
+                let more = more + if self.renewed.contains(session) { self.attempts } else { 0 };
                 if attempt.attempt > self.attempts + more {
                     return Err(format!("{session}: attempt {attempt} is more than there may be"));
                 }
             }
-            Record::AttemptFailed { attempt, retry_after: Some(wait), .. } => {
+            Record::AttemptFailed { attempt, error, retry_after: Some(wait), .. } => {
+                if matches!(error.kind, CallErrorKind::Status { status: 401, .. }) {
+                    self.renewed.insert(session.clone());
+                }
                 let most = self.turns.get(session).map_or(0, |terms| terms.max_wait.max(self.longest));
                 // A summary that belongs to no run waits as long as a run would whose prompt says nothing.
                 let most = if self.summing.contains(session) { most.max(MAX_WAIT_HEADLESS) } else { most };
@@ -85,6 +97,12 @@ impl Oracle for Limits {
         }
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.prompts.retain(|(id, _), _| id.root() != *session);
+        self.turns.retain(|id, _| id.root() != *session);
+        self.summing.retain(|id| id.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }
@@ -96,7 +114,11 @@ impl Oracle for Limits {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{accepted, attempt, shown, started, step};
+    use hostler_core::content::Usage;
+    use hostler_core::ids::MessageId;
+    use hostler_core::model::CallError;
+
+    use super::super::fixture::{ATTEMPT, accepted, attempt, shown, started, step};
     use super::*;
 
     #[test]
@@ -113,5 +135,30 @@ mod tests {
         assert!(check(step(3)).is_err());
         assert_eq!(check(attempt(4)), Ok(()));
         assert!(check(attempt(5)).is_err());
+    }
+
+    #[test]
+    fn a_key_that_is_found_out_anew_has_its_attempts_once() {
+        let kind = CallErrorKind::Status { status: 401, code: String::new() };
+        let error = CallError { kind, message: String::new(), retry_after: None, should_retry: None };
+        let failed = Record::AttemptFailed {
+            attempt: ATTEMPT,
+            message: MessageId(11),
+            error,
+            usage: Usage::default(),
+            cost: None,
+            too_long: false,
+            seals: false,
+            retry_after: Some(0),
+        };
+        let check = |last: Record| {
+            let log = [accepted(1, "a"), started(1, "a"), failed.clone(), last];
+            shown(&mut Limits::new(&Settings::default()), &log, &[])
+        };
+        assert_eq!(check(attempt(8)), Ok(()));
+        assert!(check(attempt(9)).is_err());
+        let mut limits = Limits::new(&Settings::default());
+        let log = [accepted(1, "a"), started(1, "a"), failed, step(2), attempt(5)];
+        assert!(shown(&mut limits, &log, &[]).is_err());
     }
 }

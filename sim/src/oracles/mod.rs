@@ -12,6 +12,7 @@ use hostler_core::time::Timestamp;
 use hostler_core::workspace::{Effect, Workspace};
 
 mod acting;
+mod asked;
 mod cancelled;
 mod circles;
 mod conserved;
@@ -25,9 +26,12 @@ mod legal;
 mod limits;
 mod order;
 mod replies;
+mod schemas;
 mod sequences;
 mod settling;
 mod streams;
+mod titles;
+mod totals;
 mod turns;
 mod writers;
 
@@ -132,6 +136,9 @@ pub trait Oracle {
     /// Looks at something. Fails with what is wrong.
     fn see(&mut self, seen: &Seen<'_>) -> Result<(), String>;
 
+    /// A session and its sub-agents are forgotten: what comes under that name from here on is new.
+    fn forget(&mut self, session: &SessionId);
+
     /// Another one that knows the same.
     fn fork(&self) -> Box<dyn Oracle>;
 
@@ -164,6 +171,7 @@ impl Oracles {
             Box::new(order::Order::default()),
             Box::new(sequences::Sequences::default()),
             Box::new(streams::Streams::default()),
+            Box::new(titles::Titles::default()),
             Box::new(limits::Limits::new(settings)),
             Box::new(acting::Acting::default()),
             Box::new(cancelled::Cancelled::default()),
@@ -171,6 +179,9 @@ impl Oracles {
             Box::new(effects::Named::default()),
             Box::new(settling::Settling::new(settings)),
             Box::new(replies::Replies::default()),
+            Box::new(schemas::Schemas::default()),
+            Box::new(asked::Asked::default()),
+            Box::new(totals::Totals::default()),
             Box::new(writers::Writers::default()),
             Box::new(idle::Idle::default()),
             Box::new(folded::Folded::default()),
@@ -182,6 +193,11 @@ impl Oracles {
     /// The names of all of them.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.0.iter().map(|oracle| oracle.name())
+    }
+
+    /// Has all of them forget a session.
+    pub fn forget(&mut self, session: &SessionId) {
+        self.0.iter_mut().for_each(|oracle| oracle.forget(session));
     }
 
     /// Shows something to all of them. Fails with the name of the first that objects, and what it says.

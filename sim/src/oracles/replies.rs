@@ -65,6 +65,10 @@ impl Oracle for Replies {
         }
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.accepted.retain(|(id, _), _| id.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

@@ -34,7 +34,9 @@ impl Last {
                 self.message(*message)
             }
             Record::SummaryStarted { turn, .. } => self.turn(*turn),
-            Record::SummaryFinished { message, .. } => self.message(*message),
+            Record::SummaryFinished { message, .. } | Record::AnswerRefused { message, .. } => {
+                self.message(*message)
+            }
             Record::TurnContinued { turn, message, .. } => {
                 self.turn(*turn)?;
                 self.message(*message)
@@ -42,6 +44,12 @@ impl Last {
             Record::StepStarted { step, message, .. } => {
                 self.step(*step)?;
                 self.message(*message)
+            }
+            // It goes on where the other one was.
+            Record::SessionForked { messages, turn, .. } => {
+                self.message = messages.last().map_or(0, |message| message.id.0);
+                self.turn = turn.0;
+                Ok(())
             }
             Record::AttemptStarted { attempt } => self.attempt(*attempt),
             _ => Ok(()),
@@ -98,6 +106,10 @@ impl Oracle for Sequences {
         self.place = *seq;
         let last = self.sessions.entry(entry.session.clone()).or_default();
         last.record(&entry.record).map_err(|what| format!("{}: {what}", entry.session))
+    }
+
+    fn forget(&mut self, session: &SessionId) {
+        self.sessions.retain(|id, _| id.root() != *session);
     }
 
     fn fork(&self) -> Box<dyn Oracle> {

@@ -79,6 +79,11 @@ impl Oracle for Settling {
         }
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.turns.retain(|(_, id), _| id.root() != *session);
+        self.runs.retain(|(_, id), _| id.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

@@ -70,6 +70,10 @@ impl Oracle for Streams {
         }
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.0.retain(|id, _| id.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

@@ -109,6 +109,10 @@ impl Oracle for Turns {
         self.record(&entry.session, &entry.record).map_err(|what| format!("{}: {what}", entry.session))
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.0.retain(|id, _| id.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

@@ -52,6 +52,10 @@ impl Oracle for Writers {
         }
     }
 
+    fn forget(&mut self, _session: &SessionId) {
+        // Who forgets it still has its lock.
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

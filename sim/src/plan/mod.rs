@@ -42,7 +42,7 @@ pub enum Aim {
 }
 
 /// The records that an action can aim at.
-pub const AIMS: [&str; 13] = [
+pub const AIMS: [&str; 17] = [
     "PromptAccepted",
     "PromptQueued",
     "PromptFolded",
@@ -56,6 +56,10 @@ pub const AIMS: [&str; 13] = [
     "ToolCallFinished",
     "CancelAccepted",
     "RunFinished",
+    "PermissionAsked",
+    "PermissionDecided",
+    "SubAgentFinished",
+    "SessionCreated",
 ];
 
 /// What is done. Processes, sessions and prompts are numbered.
@@ -72,8 +76,40 @@ pub enum What {
         /// The run of which prompt; the whole session if none.
         prompt: Option<u64>,
     },
+    /// A sub-agent of a session is cancelled, by itself.
+    Stop {
+        /// Through which process.
+        process: u64,
+        /// Of which session.
+        session: u64,
+    },
     /// The queue of a session is cleared.
     Clear {
+        /// Through which process.
+        process: u64,
+        /// Which session.
+        session: u64,
+    },
+    /// Somebody says what a session is called.
+    Rename {
+        /// Through which process.
+        process: u64,
+        /// Which session.
+        session: u64,
+        /// The how-manieth name.
+        name: u64,
+    },
+    /// A session is made from another one.
+    Fork {
+        /// Through which process.
+        process: u64,
+        /// From which session.
+        from: u64,
+        /// Which session is made.
+        session: u64,
+    },
+    /// A session is forgotten.
+    Delete {
         /// Through which process.
         process: u64,
         /// Which session.
@@ -139,17 +175,38 @@ pub struct Submit {
     pub wait: u64,
     /// Whether it comes from a `hostler run`.
     pub headless: bool,
+    /// Whether its answer must satisfy a schema.
+    pub schema: bool,
     /// What is wrong with it: 0 nothing, 1 it is empty, 2 another text than before, 3 the run id of another.
     pub flaw: u64,
 }
 
 impl What {
+    /// The session that it concerns, to be changed; none if it concerns none.
+    fn session_mut(&mut self) -> Option<&mut u64> {
+        match self {
+            What::Submit(submit) => Some(&mut submit.session),
+            What::Cancel { session, .. } | What::Stop { session, .. } | What::Clear { session, .. } => {
+                Some(session)
+            }
+            What::Signal { .. }
+            | What::Kill { .. }
+            | What::Suspend { .. }
+            | What::Power { .. }
+            | What::Outage { .. } => None,
+        }
+    }
+
     /// The process that it concerns; none if it concerns all.
     pub fn process(&self) -> Option<u64> {
         match self {
             What::Submit(submit) => Some(submit.process),
             What::Cancel { process, .. }
+            | What::Stop { process, .. }
             | What::Clear { process, .. }
+            | What::Rename { process, .. }
+            | What::Fork { process, .. }
+            | What::Delete { process, .. }
             | What::Kill { process, .. }
             | What::Suspend { process, .. } => Some(*process),
             What::Power { .. } | What::Outage { .. } | What::Signal { .. } => None,

@@ -32,7 +32,15 @@ fn parts(what: &What) -> (&'static str, Vec<(&'static str, u64)>) {
         What::Cancel { process, session, prompt: Some(prompt) } => {
             ("cancel", vec![("process", process), ("session", session), ("prompt", prompt)])
         }
+        What::Stop { process, session } => ("stop", vec![("process", process), ("session", session)]),
         What::Clear { process, session } => ("clear", vec![("process", process), ("session", session)]),
+        What::Rename { process, session, name } => {
+            ("rename", vec![("process", process), ("session", session), ("name", name)])
+        }
+        What::Fork { process, from, session } => {
+            ("fork", vec![("process", process), ("from", from), ("session", session)])
+        }
+        What::Delete { process, session } => ("delete", vec![("process", process), ("session", session)]),
         What::Signal { prompt, how } => ("signal", vec![("prompt", prompt), ("how", how)]),
         What::Kill { process, down } => ("kill", vec![("process", process), ("down", down)]),
         What::Suspend { process, time } => ("suspend", vec![("process", process), ("time", time)]),
@@ -53,6 +61,7 @@ fn submit_parts(submit: &Submit) -> Vec<(&'static str, u64)> {
         ("steps", submit.steps),
         ("wait", submit.wait),
         ("headless", u64::from(submit.headless)),
+        ("schema", u64::from(submit.schema)),
         ("flaw", submit.flaw),
     ]
 }
@@ -93,7 +102,11 @@ fn read_what(text: &str) -> Option<What> {
     Some(match verb {
         "submit" => What::Submit(read_submit(&get)?),
         "cancel" => What::Cancel { process: process?, session: get("session")?, prompt: get("prompt") },
+        "stop" => What::Stop { process: process?, session: get("session")? },
         "clear" => What::Clear { process: process?, session: get("session")? },
+        "rename" => What::Rename { process: process?, session: get("session")?, name: get("name")? },
+        "fork" => What::Fork { process: process?, from: get("from")?, session: get("session")? },
+        "delete" => What::Delete { process: process?, session: get("session")? },
         "signal" => What::Signal { prompt: get("prompt")?, how: get("how")? },
         "kill" => What::Kill { process: process?, down: get("down")? },
         "suspend" => What::Suspend { process: process?, time: get("time")? },
@@ -115,6 +128,8 @@ fn read_submit(get: &impl Fn(&str) -> Option<u64>) -> Option<Submit> {
         steps: get("steps")?,
         wait: get("wait")?,
         headless: get("headless")? > 0,
+        // Older files say nothing of it.
+        schema: get("schema").is_some_and(|schema| schema > 0),
         flaw: get("flaw")?,
     })
 }

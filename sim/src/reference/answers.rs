@@ -1,9 +1,10 @@
 //! What the reference makes of a model's answer and of the tools that it calls.
 
-use hostler_core::ids::AttemptId;
+use hostler_core::ids::{AttemptId, StepId};
 use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
 use hostler_core::prompt::MAX_WAIT_HEADLESS;
 use hostler_core::record::RunStatus;
+use hostler_core::session::Verdict;
 use hostler_core::time::Timestamp;
 
 use super::Fate;
@@ -61,9 +62,16 @@ impl Story {
         if too_much && self.shorten(now) {
             return;
         }
+        let renews = self.renews;
         let Some(turn) = self.turn.as_mut() else { return };
-        let refused = turn.summary.unwrap_or(0);
-        let (tried, passes) = (turn.attempt.attempt.saturating_sub(refused).max(1), passes(&error.kind));
+        if renews && turn.renewed.is_none() && matches!(error.kind, CallErrorKind::Status { status: 401, .. })
+        {
+            turn.renewed = Some(turn.attempt.attempt);
+            turn.doing = Doing::Waiting(now);
+            return;
+        }
+        let in_vain = turn.summary.unwrap_or(0) + turn.renewed.unwrap_or(0);
+        let (tried, passes) = (turn.attempt.attempt.saturating_sub(in_vain).max(1), passes(&error.kind));
         let wait = error.retry_after.unwrap_or(self.settings.backoff << (tried - 1));
         let max_wait = turn.prompts.first().map_or(MAX_WAIT_HEADLESS, |prompt| prompt.terms.max_wait);
         let status = if passes && error.retry_after.is_some() && wait > max_wait {
@@ -119,6 +127,8 @@ impl Story {
             return self.summed_up(now, !text.trim().is_empty(), fates);
         }
         let calls = if withheld { Vec::new() } else { calls.collect() };
+        let words = blocks.iter().filter(|block| block.tool.is_none() && !block.thought);
+        turn.said |= words.map(|block| block.text.as_str()).any(|text| !text.trim().is_empty());
         turn.doing = Doing::Running(calls, reason);
         self.run_calls(now, fates);
     }
@@ -146,6 +156,38 @@ impl Story {
         }
     }
 
+    /// The run has an answer, and somebody looks whether it will do; without words there is nothing to look at.
+    fn check(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
+        let until = now.plus(self.settings.check);
+        let Some(turn) = self.turn.as_mut() else { return };
+        if turn.said {
+            turn.doing = Doing::Checking(turn.attempt.step, until);
+        } else {
+            self.refuse(now, fates);
+        }
+    }
+
+    pub(super) fn checked(&mut self, now: Timestamp, step: StepId, verdict: &Verdict, fates: &mut Vec<Fate>) {
+        let Some(Doing::Checking(of, _)) = self.turn.as_ref().map(|turn| &turn.doing) else { return };
+        match verdict {
+            _ if *of != step => {}
+            Verdict::Satisfied => self.end(now, RunStatus::Ok, fates),
+            Verdict::Violated(_) => self.refuse(now, fates),
+            Verdict::Undecided(_) => self.end(now, RunStatus::Error, fates),
+        }
+    }
+
+    /// What was said will not do: twice that is said to the model.
+    fn refuse(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
+        let Some(turn) = self.turn.as_mut() else { return };
+        if turn.repairs == 2 {
+            return self.end(now, RunStatus::Error, fates);
+        }
+        turn.repairs += 1;
+        turn.said = false;
+        self.step(now, fates);
+    }
+
     /// Some calls were waited for too long.
     pub(super) fn give_up(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
         for id in std::mem::take(&mut self.read.late) {
@@ -169,6 +211,9 @@ impl Story {
             _ if turn.stopped => RunStatus::Denied,
             FinishReason::Length => RunStatus::Limit,
             FinishReason::ContentFilter => RunStatus::Error,
+            _ if calls.is_empty() && turn.prompts[0].terms.answer_schema.is_some() => {
+                return self.check(now, fates);
+            }
             _ if calls.is_empty() => RunStatus::Ok,
             _ if turn.denied >= self.settings.denied_steps => RunStatus::Denied,
             _ if self.read.circles => RunStatus::Limit,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use hostler_core::ids::CallId;
+use hostler_core::prompt::Terms;
 use hostler_core::protocol::{Answer, Breadth};
 use hostler_core::record::RunStatus;
 use hostler_core::time::Timestamp;
@@ -23,7 +24,9 @@ impl Story {
             *call = match name.as_str() {
                 "agent" => {
                     let id = CallId { step: turn.attempt.step, call: at as u32 + 1 };
-                    self.words.push(Word::Open(id, Box::new(turn.prompts[0].terms.clone())));
+                    // What the run must answer is no business of a sub-agent's.
+                    let terms = Terms { answer_schema: None, ..turn.prompts[0].terms.clone() };
+                    self.words.push(Word::Open(id, Box::new(terms), self.renews));
                     Call::Runs
                 }
                 "todos" => Call::Over,

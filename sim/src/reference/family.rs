@@ -30,8 +30,8 @@ impl Name {
 /// What a session has for another.
 #[derive(Clone, Debug)]
 pub(super) enum Word {
-    /// A call opens a sub-agent.
-    Open(CallId, Box<Terms>),
+    /// A call opens a sub-agent, and whether a key that is refused can be found out anew.
+    Open(CallId, Box<Terms>, bool),
     /// A call's sub-agent is to stop, and whether because time is up.
     Stop(CallId, bool),
     /// This sub-agent has ended.
@@ -79,7 +79,9 @@ impl Reference {
 
     fn carry_one(&mut self, process: usize, now: Timestamp, session: &SessionId, word: Word) {
         match word {
-            Word::Open(call, terms) => self.open_child(process, now, &child(session, call), *terms),
+            Word::Open(call, terms, renews) => {
+                self.open_child(process, now, &child(session, call), *terms, renews);
+            }
             Word::Stop(call, late) => {
                 let reason = if late { Reason::Timeout } else { Reason::User };
                 self.tell_one(process, now, &child(session, call), |story, fates| {
@@ -109,12 +111,19 @@ impl Reference {
         });
     }
 
-    fn open_child(&mut self, process: usize, now: Timestamp, session: &SessionId, terms: Terms) {
+    fn open_child(
+        &mut self,
+        process: usize,
+        now: Timestamp,
+        session: &SessionId,
+        terms: Terms,
+        renews: bool,
+    ) {
         let id = PromptId::new(session.as_str());
         let client = hostler_core::ids::ClientId::new("agent");
         let prompt = Prompt { id, run: None, client, text: "x".to_owned(), attachments: Vec::new(), terms };
         let mut story = Story::new(super::past::Past::default(), self.settings.clone());
-        story.is_agent = true;
+        (story.is_agent, story.renews) = (true, renews);
         self.places.insert((process, session.clone()), Place::Open(Box::new(story)));
         self.tell_one(process, now, session, |story, fates| {
             fates.push(Fate::Accepted(prompt.id.clone()));

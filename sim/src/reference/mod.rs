@@ -20,7 +20,7 @@ use hostler_core::protocol::{Command, SessionChoice};
 use hostler_core::record::{CancelScope, Reason, Record, RunStatus, TurnOutcome};
 use hostler_core::session::Settings;
 use hostler_core::time::Timestamp;
-use hostler_core::workspace::{Input, Opened, RunOwner};
+use hostler_core::workspace::{Input, Opened, RunOwner, TakenRun};
 
 use crate::world::disk::Log;
 
@@ -52,10 +52,29 @@ pub enum Fate {
 /// Where a session is in a process.
 #[derive(Clone, Debug)]
 enum Place {
-    /// Its lock is asked for; these prompts wait for that.
-    Opening(Vec<(bool, Prompt)>),
+    /// Its lock is asked for, and something waits for that.
+    Opening(Opening),
     /// It is open.
     Open(Box<Story>),
+    /// The disk is to forget it.
+    Going,
+}
+
+/// What waits for a session's lock.
+#[derive(Clone, Debug, Default)]
+struct Opening {
+    prompts: Vec<(bool, Prompt)>,
+    /// What is to be done with the session itself.
+    errands: Vec<Errand>,
+    /// Whether another process has it.
+    held: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Errand {
+    Rename(String),
+    Fork,
+    Delete,
 }
 
 /// The second account.
@@ -67,6 +86,8 @@ pub struct Reference {
     fates: Vec<Fate>,
     /// What is read from the records of each session, just now.
     read: BTreeMap<SessionId, Read>,
+    /// What a session that was made from another one took over, just now.
+    forked: Vec<Record>,
 }
 
 impl Reference {
@@ -79,6 +100,7 @@ impl Reference {
             places: BTreeMap::new(),
             fates: Vec::new(),
             read: BTreeMap::new(),
+            forked: Vec::new(),
         }
     }
 
@@ -94,12 +116,19 @@ impl Reference {
         log.iter().for_each(|(_, entry)| self.log(entry));
     }
 
+    /// The disk has forgotten a session and its sub-agents.
+    pub fn forget(&mut self, session: &SessionId) {
+        self.past.retain(|id, _| id.root() != *session);
+    }
+
     /// A process is gone.
     pub fn gone(&mut self, process: usize) {
         self.places.retain(|(owner, _), _| *owner != process);
     }
 
     /// A process has handled that and recorded this. Fails if other things should have become of prompts.
+    ///
+    /// What a session takes over from another one is taken from the records as well: it is copied as it is.
     ///
     /// That a conversation is long enough to be summed up is taken from the records, that a turn goes round in circles, and
     /// which calls were waited for too long: these are matters of counting bytes, of comparing results and of each call's
@@ -118,6 +147,8 @@ impl Reference {
 
     fn read(&mut self, tick: bool, records: &[Entry]) {
         self.read.clear();
+        let forks = |record: &&Record| matches!(record, Record::SessionForked { .. });
+        self.forked = records.iter().map(|entry| &entry.record).filter(forks).cloned().collect();
         for entry in records {
             let read = self.read.entry(family::plain(&entry.session)).or_default();
             match &entry.record {
@@ -146,9 +177,9 @@ impl Reference {
             Input::Request { command: Command::ClearQueue { session }, .. } => {
                 self.tell(process, now, session, |story, fates| story.clear(now, fates));
             }
-            Input::SessionOpened { session, opened, children } => {
+            Input::SessionOpened { session, opened, children, taken } => {
                 let children = children.iter().map(|child| family::plain(&child.id)).collect();
-                self.opened(process, now, session, opened, children);
+                self.opened(process, now, session, opened, (children, taken));
             }
             Input::Session { session, input } => {
                 let session = family::plain(session);
@@ -159,11 +190,38 @@ impl Reference {
                 self.tell(process, now, session, |story, fates| story.answer(now, &name, *answer, fates));
             }
             Input::Tick => self.tick(process, now),
-            Input::Request {
-                command: Command::Rename { .. } | Command::Fork { .. } | Command::Delete { .. },
-                ..
-            } => {}
-            Input::SessionHeld { .. } | Input::SessionDeleted { .. } => {}
+            Input::Request { command: Command::Rename { session, title }, .. } => {
+                if matches!(self.places.get(&(process, session.clone())), Some(Place::Open(_))) {
+                    self.tell(process, now, session, |story, _| story.rename(title));
+                } else {
+                    self.errand(process, session, Errand::Rename(title.clone()));
+                }
+            }
+            Input::Request { command: Command::Fork { from, session }, source, .. } => {
+                let there = source.as_ref().is_some_and(|source| source.created && source.id == *from);
+                if there && !from.is_child() && !session.is_child() {
+                    self.errand(process, session, Errand::Fork);
+                }
+            }
+            Input::Request { command: Command::Delete { session }, .. } if !session.is_child() => {
+                self.errand(process, session, Errand::Delete);
+            }
+            Input::Request { command: Command::Delete { .. }, .. } => {}
+            Input::SessionHeld { session, .. } => {
+                let key = (process, session.clone());
+                if let Some(Place::Opening(opening)) = self.places.get_mut(&key) {
+                    // Nobody waits for another process only to say what a session is called.
+                    opening.errands.clear();
+                    opening.held = true;
+                }
+                self.forget_if_unwanted(&key);
+            }
+            Input::SessionDeleted { session, .. } => {
+                let key = (process, session.clone());
+                if matches!(self.places.get(&key), Some(Place::Going)) {
+                    self.places.remove(&key);
+                }
+            }
         }
     }
 
@@ -220,10 +278,11 @@ impl Reference {
         let logged = taken.is_some_and(|owner| owner.session != *choice.id() || owner.prompt != prompt.id);
         let open = self.places.iter().any(|((owner, session), place)| match place {
             Place::Open(story) => *owner == process && session != choice.id() && story.has_run(run),
-            Place::Opening(waiting) => waiting.iter().any(|(_, other)| {
+            Place::Opening(opening) => opening.prompts.iter().any(|(_, other)| {
                 let same = session == choice.id() && other.id == prompt.id;
                 *owner == process && !same && other.run_id() == *run
             }),
+            Place::Going => false,
         });
         logged || open
     }
@@ -232,15 +291,35 @@ impl Reference {
         let new = matches!(choice, SessionChoice::New { .. });
         let key = (process, choice.id().clone());
         match self.places.get_mut(&key) {
-            Some(Place::Opening(waiting)) => waiting.push((new, prompt.clone())),
+            Some(Place::Opening(opening)) => opening.prompts.push((new, prompt.clone())),
+            Some(Place::Going) => {}
             Some(Place::Open(_)) => {
                 self.tell_one(process, now, choice.id(), |story, fates| story.submit(now, prompt, fates));
             }
             None => {
-                self.places.insert(key, Place::Opening(vec![(new, prompt.clone())]));
+                let prompts = vec![(new, prompt.clone())];
+                self.places.insert(key, Place::Opening(Opening { prompts, ..Opening::default() }));
             }
         }
         self.let_go(process, choice.id());
+    }
+
+    /// Something is to be done with a session that is not open, or is so only by another process.
+    fn errand(&mut self, process: usize, session: &SessionId, errand: Errand) {
+        let place = self.places.entry((process, session.clone()));
+        match place.or_insert_with(|| Place::Opening(Opening::default())) {
+            Place::Opening(opening) if !opening.held => opening.errands.push(errand),
+            Place::Opening(_) | Place::Open(_) | Place::Going => {}
+        }
+    }
+
+    fn forget_if_unwanted(&mut self, key: &(usize, SessionId)) {
+        if let Some(Place::Opening(opening)) = self.places.get(key)
+            && opening.prompts.is_empty()
+            && opening.errands.is_empty()
+        {
+            self.places.remove(key);
+        }
     }
 
     fn cancel(
@@ -252,15 +331,12 @@ impl Reference {
         reason: Reason,
     ) {
         let key = (process, session.clone());
-        if let Some(Place::Opening(waiting)) = self.places.get_mut(&key) {
-            waiting.retain(|(_, prompt)| match scope {
+        if let Some(Place::Opening(opening)) = self.places.get_mut(&key) {
+            opening.prompts.retain(|(_, prompt)| match scope {
                 CancelScope::Session => false,
                 CancelScope::Run(run) => prompt.run_id() != *run,
             });
-            if waiting.is_empty() {
-                self.places.remove(&key);
-            }
-            return;
+            return self.forget_if_unwanted(&key);
         }
         let run: Option<&RunId> = match scope {
             CancelScope::Session => None,
@@ -276,10 +352,10 @@ impl Reference {
         now: Timestamp,
         session: &SessionId,
         opened: &Opened,
-        children: Vec<SessionId>,
+        (children, taken): (Vec<SessionId>, &[TakenRun]),
     ) {
         let key = (process, session.clone());
-        let Some(Place::Opening(waiting)) = self.places.get(&key).cloned() else { return };
+        let Some(Place::Opening(opening)) = self.places.get(&key).cloned() else { return };
         self.places.remove(&key);
         if matches!(opened, Opened::Failed(_)) {
             return;
@@ -302,13 +378,34 @@ impl Reference {
         let mut story = Story::new(past, self.settings.clone());
         story.read = read;
         story.recover(now, &mut self.fates);
-        for (new, prompt) in waiting {
+        let mut goes = false;
+        for errand in opening.errands {
+            match errand {
+                Errand::Rename(title) if exists => story.rename(&title),
+                Errand::Fork if !exists => {
+                    exists = true;
+                    self.forked.iter().for_each(|record| story.past.record(session, now, record));
+                }
+                Errand::Delete => goes |= exists,
+                Errand::Rename(_) | Errand::Fork => {}
+            }
+        }
+        for (new, prompt) in opening.prompts {
+            let others = |taken: &TakenRun| {
+                prompt.run.as_ref() == Some(&taken.run)
+                    && (taken.session != *session || taken.prompt != prompt.id)
+            };
+            // Where there is nothing that could be gone on from, that is said first.
+            if (exists || new) && taken.iter().any(others) {
+                continue;
+            }
             exists = exists || new;
             if exists {
                 story.submit(now, &prompt, &mut self.fates);
             }
         }
-        self.places.insert(key, Place::Open(Box::new(story)));
+        let place = if goes && story.is_over() { Place::Going } else { Place::Open(Box::new(story)) };
+        self.places.insert(key, place);
         self.let_go(process, session);
     }
 
@@ -387,12 +484,18 @@ mod tests {
             steps: 3,
             wait: 1,
             headless: false,
+            schema: false,
             flaw: 0,
         };
         let command = submission(&submit);
         let Command::Submit { session, .. } = &command else { panic!("not a submission") };
         let session = session.id().clone();
-        let opened = Input::SessionOpened { session, opened: Opened::Ready(None), children: Vec::new() };
+        let opened = Input::SessionOpened {
+            session,
+            opened: Opened::Ready(None),
+            children: Vec::new(),
+            taken: Vec::new(),
+        };
         let request = Input::Request { id: RequestId(1), command, taken: None, source: None };
         let mut out = Effects::new();
         assert_eq!(reference.input(0, now, &request, &[]), Ok(()));

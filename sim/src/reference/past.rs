@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hostler_core::content::MessageBody;
 use hostler_core::ids::{PromptId, RunId, SessionId};
 use hostler_core::prompt::Prompt;
 use hostler_core::record::Record;
@@ -42,6 +43,10 @@ pub(super) struct Past {
     pub(super) asked: Vec<(Name, BTreeSet<String>)>,
     /// What people have permitted for good.
     pub(super) granted: BTreeSet<String>,
+    /// Whether it was made at all.
+    pub(super) created: bool,
+    /// Whether somebody but its first prompt has said what it is called.
+    pub(super) titled: bool,
 }
 
 impl Past {
@@ -62,12 +67,28 @@ impl Past {
         self.spoken || self.prompted.iter().any(|turn| *turn != self.turns)
     }
 
+    /// Something that was said in the session that this one was made from.
+    fn take_over(&mut self, body: &MessageBody) {
+        match body {
+            MessageBody::User(user) => self.prompted.push(user.turn.0),
+            MessageBody::Assistant(answer) => self.spoken |= !answer.blocks.is_empty(),
+            MessageBody::Summary(_) => self.sum_up(),
+        }
+    }
+
     pub(super) fn exists(&self) -> bool {
-        !self.known.is_empty()
+        self.created
     }
 
     pub(super) fn record(&mut self, own: &SessionId, at: Timestamp, record: &Record) {
         match record {
+            Record::SessionCreated { .. } => self.created = true,
+            Record::TitleChanged { .. } => self.titled = true,
+            Record::SessionForked { titled_by, messages, turn, .. } => {
+                self.titled = titled_by.is_some();
+                self.turns = turn.0;
+                messages.iter().for_each(|message| self.take_over(&message.body));
+            }
             Record::PromptAccepted { prompt, .. } => {
                 self.known.insert(prompt.id.clone(), (prompt.text.clone(), prompt.run_id()));
                 self.open.push(Open { prompt: prompt.clone(), accepted: at, queued: false });

@@ -1,7 +1,7 @@
 //! One open session as the reference sees it.
 
 use hostler_core::ids::{AttemptId, CallId, PromptId, RunId, StepId, TurnId};
-use hostler_core::model::{CallError, CallErrorKind, FinishReason};
+use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
 use hostler_core::prompt::Prompt;
 use hostler_core::record::{Reason, RunStatus};
 use hostler_core::session::{Input, Settings};
@@ -24,8 +24,12 @@ pub(super) struct Story {
     pub(super) read: Read,
     /// Whether it is a sub-agent's.
     pub(super) is_agent: bool,
+    /// Whether a key that is refused can be found out anew.
+    pub(super) renews: bool,
     /// What it has for other sessions.
     pub(super) words: Vec<Word>,
+    /// Until when a model is waited for that makes a title, if one does.
+    titling: Option<Timestamp>,
 }
 
 /// What the reference does not work out by itself, because it is a matter of counting bytes or of each call's clock.
@@ -60,6 +64,8 @@ pub(super) struct Turn {
     pub(super) prompts: Vec<Prompt>,
     pub(super) attempt: AttemptId,
     pub(super) doing: Doing,
+    /// With which attempt of the step its key was found out anew.
+    pub(super) renewed: Option<u32>,
     pub(super) denied: u32,
     /// How many steps its run has had.
     pub(super) steps: u32,
@@ -67,6 +73,10 @@ pub(super) struct Turn {
     pub(super) summary: Option<u32>,
     /// How many summaries in a row have left the conversation too long.
     pub(super) crowded: u32,
+    /// Whether its run has said anything since an answer of it was refused.
+    pub(super) said: bool,
+    /// How many answers of its run were refused.
+    pub(super) repairs: u32,
     /// Whether a person has said no to one of its calls.
     pub(super) stopped: bool,
     /// By when its tools must have ended, once it is cancelled, and how it ends then.
@@ -79,6 +89,8 @@ pub(super) enum Doing {
     Asking { until: Timestamp, connected: bool, bytes: usize, blocks: Vec<Block> },
     /// The next attempt is made then.
     Waiting(Timestamp),
+    /// The answer of that step is held against its schema until then.
+    Checking(StepId, Timestamp),
     /// Tools are run, and how the answer ended.
     Running(Vec<(String, Call)>, FinishReason),
 }
@@ -86,11 +98,12 @@ pub(super) enum Doing {
 impl Story {
     pub(super) fn new(past: Past, settings: Settings) -> Self {
         let (waiting, words) = (Vec::new(), Vec::new());
-        Self { settings, past, waiting, turn: None, read: Read::default(), is_agent: false, words }
+        let (read, is_agent, renews, titling) = (Read::default(), false, false, None);
+        Self { settings, past, waiting, turn: None, read, is_agent, renews, words, titling }
     }
 
     pub(super) fn is_over(&self) -> bool {
-        self.turn.is_none() && self.waiting.is_empty()
+        self.turn.is_none() && self.waiting.is_empty() && self.titling.is_none()
     }
 
     pub(super) fn has_run(&self, run: &RunId) -> bool {
@@ -121,14 +134,21 @@ impl Story {
         self.waiting.push(Waiting { prompt, until, ready: None, queued });
     }
 
+    /// A person says what the session is called.
+    pub(super) fn rename(&mut self, title: &str) {
+        let title = title.trim().chars().filter(|letter| !letter.is_control()).count();
+        self.past.titled |= (1..=200).contains(&title);
+    }
+
     pub(super) fn submit(&mut self, now: Timestamp, prompt: &Prompt, fates: &mut Vec<Fate>) {
-        let contradictory =
-            prompt.run.is_some() && prompt.terms.delivery == hostler_core::prompt::Delivery::Fold;
+        let alone = prompt.run.is_some() || prompt.terms.answer_schema.is_some();
+        let contradictory = alone && prompt.terms.delivery == hostler_core::prompt::Delivery::Fold;
         let run = prompt.run_id();
         let taken = self.has_run(&run);
         let known = self.past.known.contains_key(&prompt.id);
         if !prompt.text.trim().is_empty() && !contradictory && !known && !taken {
             self.past.known.insert(prompt.id.clone(), (prompt.text.clone(), run));
+            self.past.created = true;
             fates.push(Fate::Accepted(prompt.id.clone()));
             self.wait(now, prompt.clone(), false);
         }
@@ -164,12 +184,29 @@ impl Story {
     }
 
     fn begin(&mut self, now: Timestamp, prompt: Prompt, fates: &mut Vec<Fate>) {
+        if prompt.terms.title && !self.is_agent && self.past.turns == 1 && !self.past.titled {
+            self.titling = Some(now.plus(self.settings.title));
+        }
         let step = StepId { turn: TurnId(self.past.turns), step: 0 };
         let attempt = AttemptId { step, attempt: 0 };
         let doing = Doing::Waiting(now);
         let (prompts, summary, settle, stopped) = (vec![prompt], None, None, false);
-        let (denied, steps, crowded) = (0, 0, 0);
-        self.turn = Some(Turn { prompts, attempt, doing, denied, steps, summary, crowded, stopped, settle });
+        let (denied, steps, crowded, renewed) = (0, 0, 0, None);
+        let (said, repairs) = (false, 0);
+        self.turn = Some(Turn {
+            prompts,
+            attempt,
+            doing,
+            renewed,
+            denied,
+            steps,
+            summary,
+            crowded,
+            said,
+            repairs,
+            stopped,
+            settle,
+        });
         self.step(now, fates);
     }
 
@@ -198,6 +235,7 @@ impl Story {
             turn.steps += 1;
             turn.attempt.step.step += 1;
             turn.attempt.attempt = 0;
+            turn.renewed = None;
         }
         self.ask(now);
     }
@@ -250,10 +288,13 @@ impl Story {
             prompts,
             attempt,
             doing,
+            renewed: None,
             denied: 0,
             steps: 0,
             summary: None,
             crowded: 0,
+            said: false,
+            repairs: 0,
             stopped: false,
             settle: None,
         });
@@ -262,10 +303,15 @@ impl Story {
 
     pub(super) fn hear(&mut self, now: Timestamp, input: &Input, fates: &mut Vec<Fate>) {
         match input {
-            Input::Prepared { prompt, result } => self.prepared(now, prompt, result.is_ok(), fates),
+            Input::Prepared { prompt, result } => {
+                self.renews = result.as_ref().as_ref().map_or(self.renews, |found| found.renewable);
+                self.prepared(now, prompt, result.is_ok(), fates);
+            }
             Input::Model { attempt, event } => self.model(now, *attempt, event, fates),
             Input::Inspected { call, intent } => self.inspected(now, *call, intent, fates),
+            Input::Title { event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => self.titling = None,
             Input::ToolFinished { call, .. } => self.tool_ended(now, *call, fates),
+            Input::Checked { step, verdict } => self.checked(now, *step, verdict, fates),
             _ => {}
         }
     }
@@ -327,11 +373,12 @@ impl Story {
                 self.stop_calls();
                 self.after_tools(now, fates);
             }
-            Doing::Asking { .. } | Doing::Waiting(_) => self.end(now, status, fates),
+            Doing::Asking { .. } | Doing::Waiting(_) | Doing::Checking(..) => self.end(now, status, fates),
         }
     }
 
     pub(super) fn tick(&mut self, now: Timestamp, fates: &mut Vec<Fate>) {
+        self.titling = self.titling.filter(|until| *until > now);
         match self.turn.as_ref().map(|turn| &turn.doing) {
             Some(Doing::Waiting(until)) if *until <= now => self.ask(now),
             Some(Doing::Asking { until, .. }) if *until <= now => {
@@ -352,6 +399,10 @@ impl Story {
         {
             late.ready = Some(false);
             self.go_on(now, fates);
+        }
+        if matches!(self.turn.as_ref().map(|turn| &turn.doing), Some(Doing::Checking(_, until)) if *until <= now)
+        {
+            self.end(now, RunStatus::Error, fates);
         }
     }
 }

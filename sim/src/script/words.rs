@@ -79,6 +79,7 @@ fn submit(line: &mut Line<'_>, headless: bool) -> Result<Submit, String> {
         steps,
         wait,
         headless,
+        schema: false,
         flaw: 0,
     };
     while let Some(word) = line.next() {
@@ -89,6 +90,7 @@ fn submit(line: &mut Line<'_>, headless: bool) -> Result<Submit, String> {
             "named" => submit.run = true,
             "joins" => submit.delivery = 1,
             "waits" => submit.delivery = 2,
+            "exact" => submit.schema = true,
             "guarded" => submit.permission = 0,
             "asks" => submit.permission = 2,
             "steps" => submit.steps = line.number()?,

@@ -8,7 +8,7 @@ pub(super) fn law(oracle: &str) -> &'static str {
 const OTHER: &str = "The program must keep its promises whatever happens around it.";
 
 /// All laws by the names of their oracles.
-const LAWS: [(&str, &str); 31] = [
+const LAWS: [(&str, &str); 33] = [
     ("no circles", "A turn that does the same again and again without getting anywhere is ended."),
     ("effects name what there is", "Whatever is started is about something that the log knows."),
     (
@@ -40,6 +40,11 @@ const LAWS: [(&str, &str); 31] = [
         "one answer",
         "Everyone who asks for something is answered exactly once, and what the answer says is so.",
     ),
+    (
+        "questions",
+        "A person is asked about a call once, the call does not run before somebody permits it, and the question goes with it.",
+    ),
+    ("totals", "What models use is counted with the run that they were asked for, once and all of it."),
     ("one writer", "Only the process that has a session's lock writes to that session and acts for it."),
     ("idle queue", "Where nothing is under way nothing waits: what is queued begins as soon as it can."),
     ("prompts stay", "Whatever people have said is part of what the model is shown from then on."),
@@ -54,6 +59,10 @@ const LAWS: [(&str, &str); 31] = [
     (
         "reference",
         "What becomes of every prompt is what a second, simpler account of the rules says of the same events.",
+    ),
+    (
+        "answers satisfy",
+        "Where an answer must satisfy a schema, a run has one if and only if it ends well, and the model is told at most twice that what it said will not do.",
     ),
     ("effects", "Whatever is started is about something that is still under way."),
     (

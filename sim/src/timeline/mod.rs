@@ -5,6 +5,7 @@
 //! HTML.
 
 mod laws;
+mod names;
 pub(crate) mod words;
 
 use std::fmt::Write;
@@ -55,9 +56,9 @@ pub fn page(repro: &Repro, last: usize) -> String {
 /// What an oracle says, within reason.
 fn seen(failure: &Failure) -> String {
     let told = if failure.class == Class::Model {
-        words::fates(&failure.message)
+        names::fates(&failure.message)
     } else {
-        words::plain(&failure.message)
+        names::named(&names::plain(&failure.message))
     };
     told.chars().take(400).collect()
 }
@@ -100,18 +101,19 @@ fn head(repro: &Repro, failure: Option<&Failure>, pair: Option<&Pair>, page: &mu
             page,
             "<section class=\"pair\"><h2>The order of two events decides</h2>\n<ol><li>{}</li><li>{}</li></ol>\n\
              <p>They are marked below. If the first comes behind the second, nothing goes wrong.</p></section>\n",
-            escaped(&pair.first),
-            escaped(&pair.second)
+            escaped(&names::named(&pair.first)),
+            escaped(&names::named(&pair.second))
         );
     }
     let _ = write!(
         page,
-        "<details><summary>How to read this</summary>\n<p>Hostler is a program that lets a language model work on files. \
+        "<details open><summary>How to read this</summary>\n<p>Hostler is a program that lets a language model work on files. \
          Here its decisions are run in a simulated world. Time runs down the page, in seconds since the beginning. Each row is a moment; \
          the numbers in it say in which order things happened. Whatever is decided is first written to disk \
          (<span class=\"key decides\">decided</span>, then <span class=\"key commit\">on disk</span>), and only then acted \
          upon. A name such as t1.s2.a1 is the first attempt (request) of the second step (answer of the model) of turn 1, and t1.s2.c3 is \
-         the third call of a tool in that step. A process that is killed forgets everything that is not on disk. Red is trouble that was made on purpose.</p>\n\
+         the third call of a tool in that step. A session such as s0 is one conversation, a prompt such as p4 is what somebody wants done in it, \
+         and a sub-agent is a session that a call of another one has opened. A process that is killed forgets everything that is not on disk. Red is trouble that was made on purpose.</p>\n\
          <ul>{}</ul></details>\n\
          <details><summary>Seed {} and its options</summary>\n<p class=\"mono\">{}</p></details>\n</header>\n",
         LANES
@@ -234,7 +236,7 @@ fn row(
         let lane = lanes.iter().position(|(lane, _)| *lane == words.lane).unwrap_or(0);
         let name = lanes.get(lane).map_or("", |(_, name)| name.as_str());
         let number = if moment.len() > 1 { format!("<i>{}</i> ", nth + 1) } else { String::new() };
-        let title = escaped(&words.title);
+        let title = escaped(&names::named(&words.title));
         let detail = escaped(&words.detail);
         let body = if detail.is_empty() {
             format!("<p>{number}{title}</p>")
@@ -268,12 +270,13 @@ fn class(lane: Lane) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::Profile;
     use crate::world::START;
 
     /// The first seed that fails with that planted.
     fn planted() -> Repro {
         let with = |seed| {
-            let mut repro = Repro::of_seed(seed, 600);
+            let mut repro = Repro::of_seed(seed, 600, Profile::Swarm);
             repro.options.planted = 1;
             repro
         };
@@ -297,20 +300,18 @@ mod tests {
 
     #[test]
     fn the_page_of_a_clean_run_says_so() {
-        let page = page(&Repro::of_seed(1, 300), 50);
+        let page = page(&Repro::of_seed(1, 300, Profile::Swarm), 50);
         assert!(page.contains("Every law was kept.") && page.contains("are left out"));
     }
 
     #[test]
     fn ids_are_told_without_their_types() {
-        let told = words::plain("expected [Ends(PromptId(\"p9\"), Error)] in SessionId(\"s0\")");
+        let told = names::plain("expected [Ends(PromptId(\"p9\"), Error)] in SessionId(\"s0\")");
         assert_eq!(told, "expected [Ends(p9, Error)] in s0");
         assert_eq!(
-            words::plain(&format!("by Some(Timestamp({})) at", START + 30_050)),
+            names::plain(&format!("by Some(Timestamp({})) at", START + 30_050)),
             "by Some(30.050 s) at"
         );
-        let told = words::fates("expected [Ends(PromptId(\"p9\"), Ok)], and recorded is []");
-        assert_eq!(told, "expected the end of p9 with success, and recorded is nothing");
     }
 
     #[test]

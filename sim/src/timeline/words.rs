@@ -8,7 +8,6 @@ use hostler_core::session::{Effect as Ask, Input as Said, Owned};
 use hostler_core::workspace::{Effect, Input, Opened};
 
 use crate::plan;
-use crate::world::START;
 use crate::world::disk::Verdict;
 use crate::world::told::What;
 use crate::world::trace::short;
@@ -75,50 +74,6 @@ pub(super) fn tell(what: &What) -> Option<Words> {
     })
 }
 
-/// What the second account of the rules says about prompts, in words.
-pub(super) fn fates(message: &str) -> String {
-    let words = [
-        ("Ends(", "the end of "),
-        ("Begins(", "the beginning of "),
-        ("Joins(", "the joining of "),
-        ("Returns(", "the return of "),
-    ];
-    let told = words.iter().fold(plain(message), |told, (name, words)| told.replace(name, words));
-    told.replace("[]", "nothing")
-        .replace([')', '[', ']'], "")
-        .replace(", Error", " with an error")
-        .replace(", Ok", " with success")
-}
-
-/// A message with times by how long after the beginning they are.
-fn timed(message: &str) -> String {
-    let mut parts = message.split("Timestamp(");
-    let mut timed = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (time, rest) = part.split_once(')').unwrap_or((part, ""));
-        let millis = time.parse().map_or(0, |time: u64| time.saturating_sub(START));
-        timed.push_str(&format!("{}.{:03} s{rest}", millis / 1_000, millis % 1_000));
-    }
-    timed
-}
-
-/// A message without the names of types around ids and times.
-pub(super) fn plain(message: &str) -> String {
-    let message = timed(message);
-    let message = message.as_str();
-    let mut plain = String::with_capacity(message.len());
-    let mut rest = message;
-    while let Some(at) = rest.find("Id(\"") {
-        let (before, after) = rest.split_at(at);
-        let name = before.trim_end_matches(|char: char| char.is_ascii_alphanumeric());
-        let (id, behind) = after[4..].split_once("\")").unwrap_or((&after[4..], ""));
-        plain.push_str(name);
-        plain.push_str(id);
-        rest = behind;
-    }
-    plain + rest
-}
-
 /// An action of the plan, as a sentence without its time.
 pub(crate) fn action(what: &plan::What) -> String {
     match *what {
@@ -139,7 +94,17 @@ pub(crate) fn action(what: &plan::What) -> String {
         plan::What::Cancel { session, prompt: Some(prompt), .. } => {
             format!("somebody cancels the run of prompt p{prompt} in session s{session}")
         }
+        plan::What::Stop { session, .. } => {
+            format!("somebody cancels a sub-agent of session s{session}, and only that")
+        }
         plan::What::Clear { session, .. } => format!("somebody clears the queue of session s{session}"),
+        plan::What::Rename { session, name, .. } => {
+            format!("somebody calls session s{session} {:?}", crate::world::title(name))
+        }
+        plan::What::Fork { from, session, .. } => {
+            format!("somebody makes session s{session} from session s{from}")
+        }
+        plan::What::Delete { session, .. } => format!("somebody deletes session s{session}"),
         plan::What::Signal { prompt, how } => {
             let how = ["SIGHUP", "SIGINT", "SIGTERM"].get(how as usize);
             match how {
@@ -167,7 +132,11 @@ fn acts(what: &plan::What) -> Words {
         plan::What::Power { .. } | plan::What::Outage { .. } => Lane::Disk,
         plan::What::Submit(_)
         | plan::What::Cancel { .. }
+        | plan::What::Stop { .. }
         | plan::What::Clear { .. }
+        | plan::What::Rename { .. }
+        | plan::What::Fork { .. }
+        | plan::What::Delete { .. }
         | plan::What::Signal { .. } => Lane::People,
     };
     let kind = if lane == Lane::People { "acts" } else { "bad" };
@@ -196,7 +165,11 @@ fn hears(process: usize, input: &Input) -> Words {
         Input::SessionDeleted { session, error: Some(why) } => {
             words(Lane::Disk, "bad", format!("session {session} cannot be forgotten: {why}"))
         }
-        Input::Session { input, .. } => said(own, input),
+        Input::Session { session, input } => {
+            let words = said(own, input);
+            let title = format!("{session}: {}", words.title);
+            if matches!(words.lane, Lane::Provider | Lane::Tools) { Words { title, ..words } } else { words }
+        }
         Input::Tick => words(own, "hears", "a deadline has passed"),
     }
 }
@@ -238,6 +211,9 @@ fn said(own: Lane, input: &Said) -> Words {
         Said::Rename { .. } => (own, "hears", "a title reaches the session".to_owned()),
         Said::Fork { .. } => (own, "hears", "what to go on from reaches the session".to_owned()),
         Said::Title { event } => model("the title", event),
+        Said::Checked { step, verdict } => {
+            (Lane::Tools, "says", format!("the answer of {step} was looked at: {}", variant(verdict)))
+        }
         Said::Tick => (own, "hears", "a deadline has passed".to_owned()),
     };
     words(lane, kind, title).with(input)
@@ -245,19 +221,20 @@ fn said(own: Lane, input: &Said) -> Words {
 
 fn model(attempt: &str, event: &ModelEvent) -> (Lane, &'static str, String) {
     let said = match event {
-        ModelEvent::Connected => "has heard".to_owned(),
-        ModelEvent::Text { .. } => "says some text".to_owned(),
-        ModelEvent::Reasoning { .. } => "thinks aloud".to_owned(),
-        ModelEvent::Opaque { .. } => "seals what it thought".to_owned(),
-        ModelEvent::Call { name, .. } => format!("wants to call {name}"),
-        ModelEvent::Input { .. } => "says some of a call's arguments".to_owned(),
+        ModelEvent::Connected => "has been heard".to_owned(),
+        ModelEvent::Text { .. } => "brings some text".to_owned(),
+        ModelEvent::Reasoning { .. } => "brings some of what the model thinks".to_owned(),
+        ModelEvent::Opaque { .. } => "brings a seal on what the model thought".to_owned(),
+        ModelEvent::Call { name, .. } => format!("brings a call of the tool {name}"),
+        ModelEvent::Input { .. } => "brings some of a call's arguments".to_owned(),
         ModelEvent::Usage(_) => "says what it used".to_owned(),
-        ModelEvent::Finished(reason) => format!("is done ({reason:?})"),
+        ModelEvent::Ending(reason) => format!("says that it is done ({reason:?})"),
+        ModelEvent::Finished(reason) => format!("is answered to the end ({reason:?})"),
         ModelEvent::Failed(error) => {
-            return (Lane::Provider, "bad", format!("{attempt} fails: {:?}", error.kind));
+            return (Lane::Provider, "bad", format!("request {attempt} fails: {:?}", error.kind));
         }
     };
-    (Lane::Provider, "says", format!("{attempt} {said}"))
+    (Lane::Provider, "says", format!("request {attempt} {said}"))
 }
 
 /// What somebody asks for, in a few words.
@@ -283,8 +260,12 @@ pub(crate) fn asked(command: &Command) -> String {
 fn decides(entry: &Entry) -> Words {
     let session = &entry.session;
     let title = match &entry.record {
-        Record::SessionCreated { .. } => "the session exists".to_owned(),
         Record::SessionForked { from, .. } => format!("it goes on from what {from} had come to"),
+        Record::SessionCreated { .. } if session.is_child() => "it is opened".to_owned(),
+        Record::SessionCreated { .. } => "the session exists".to_owned(),
+        Record::PromptAccepted { .. } if session.is_child() => "it has its task".to_owned(),
+        Record::TurnStarted { turn, .. } if session.is_child() => format!("turn {turn} begins with its task"),
+        Record::RunFinished(end) if session.is_child() => format!("it ends: {:?}", end.status),
         Record::PromptAccepted { sequence, prompt } => {
             format!("prompt {} is accepted as number {sequence}", prompt.id)
         }
@@ -300,6 +281,9 @@ fn decides(entry: &Entry) -> Words {
         Record::SummaryStarted { turn, .. } => format!("turn {turn} begins: the conversation is summed up"),
         Record::SummaryFinished { .. } => "the conversation has been summed up".to_owned(),
         Record::TurnContinued { turn, run, .. } => format!("run {run} goes on with turn {turn}"),
+        Record::AnswerRefused { .. } => {
+            "the answer does not satisfy its schema and is asked for again".to_owned()
+        }
         Record::StepStarted { step, .. } => format!("step {step} begins"),
         Record::AttemptStarted { attempt } => format!("request {attempt} is about to be made"),
         Record::TextAppended { .. } => "more text of the answer".to_owned(),
@@ -396,7 +380,7 @@ fn starts(process: usize, effect: &Effect) -> Option<Words> {
     Some(words)
 }
 
-fn starts_for(Owned { effect, .. }: &Owned) -> Option<Words> {
+fn starts_for(Owned { session, effect }: &Owned) -> Option<Words> {
     let (lane, title) = match effect {
         Ask::Prepare { prompt, .. } => (Lane::Provider, format!("what {prompt} needs is looked for")),
         Ask::CancelPrepare { prompt } => {
@@ -409,10 +393,16 @@ fn starts_for(Owned { effect, .. }: &Owned) -> Option<Words> {
         Ask::CancelTool { call } => (Lane::Tools, format!("call {call} is told to stop")),
         Ask::MakeTitle { .. } => (Lane::Provider, "the model is asked for a title".to_owned()),
         Ask::CancelTitle => (Lane::Provider, "the model is told to stop (title)".to_owned()),
+        Ask::CheckAnswer { step } => {
+            (Lane::Tools, format!("the answer of {step} is held against its schema"))
+        }
+        Ask::CancelCheck { step } => {
+            (Lane::Tools, format!("the answer of {step} need not be looked at any more"))
+        }
         Ask::KeepRules { .. } => (Lane::Disk, "what was granted for always is kept".to_owned()),
         Ask::Reply { .. } => return None,
     };
-    Some(words(lane, "does", title).with(effect))
+    Some(words(lane, "does", format!("{session}: {title}")).with(effect))
 }
 
 fn answered(command: &Command, reply: &Reply) -> Words {

@@ -104,7 +104,6 @@ impl World {
 
     /// Whether every action has been done.
     pub(super) fn all_done(&self) -> bool {
-        let planned = self.plan.actions.iter().map(|action| action.at).max().unwrap_or(0);
-        self.now > START + planned && self.aims.is_empty()
+        self.now > START + self.planned && self.aims.is_empty()
     }
 }

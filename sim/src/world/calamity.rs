@@ -18,6 +18,10 @@ impl World {
             return;
         }
         let what = self.plan.actions[action].what;
+        if matches!(what, What::Submit(submit) if self.is_crowded(submit.session)) {
+            return;
+        }
+        self.acted.push(self.plan.actions[action].id);
         self.trace.say(self.now, || format!("action {}: {what:?}", self.plan.actions[action].id));
         self.tell(|| super::told::What::Acts(what));
         match what {
@@ -25,9 +29,22 @@ impl World {
             What::Submit(submit) => self.ask(submit.process, submission(&submit)),
             What::Signal { prompt, how } => self.signal(prompt, how),
             What::Cancel { process, session, prompt } => self.ask_cancel(process, session, prompt),
+            What::Stop { process, session } => self.stop_agent(process, session),
             What::Clear { process, session } => {
                 let session = super::people::session_id(session);
                 self.ask(process, hostler_core::protocol::Command::ClearQueue { session });
+            }
+            What::Rename { process, session, name } => {
+                let (session, title) = (super::people::session_id(session), super::people::title(name));
+                self.ask(process, hostler_core::protocol::Command::Rename { session, title });
+            }
+            What::Fork { process, from, session } => {
+                let [from, session] = [from, session].map(super::people::session_id);
+                self.ask(process, hostler_core::protocol::Command::Fork { from, session });
+            }
+            What::Delete { process, session } => {
+                let session = super::people::session_id(session);
+                self.ask(process, hostler_core::protocol::Command::Delete { session });
             }
             What::Kill { process, down } => self.kill(process as usize % self.processes.len(), down),
             What::Suspend { process, time } => {

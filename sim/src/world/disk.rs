@@ -157,6 +157,21 @@ impl Disk {
         before - left
     }
 
+    /// Forgets a session and its sub-agents, for good.
+    pub fn forget_session(&mut self, session: &SessionId) {
+        let goes = |entry: &Entry| entry.session.root() == *session;
+        let before = std::mem::take(&mut *self.log);
+        let mut kept = Vec::with_capacity(before.len() + 1);
+        kept.push(0);
+        for (_, entry) in &before {
+            kept.push(kept.last().unwrap_or(&0) + usize::from(!goes(entry)));
+        }
+        self.commits.iter_mut().for_each(|end| *end = kept[*end]);
+        self.synced = kept[self.synced];
+        self.log = before.into_iter().filter(|(_, entry)| !goes(entry)).collect::<Log>().into();
+        self.folds.retain(|id, _| id.root() != *session);
+    }
+
     /// Takes a session's lock if it is free; else says who has it and since when.
     pub fn try_lock(&mut self, session: &SessionId, life: Life, now: u64) -> Result<(), (Life, u64)> {
         match self.locks.get(session) {
@@ -225,6 +240,20 @@ mod tests {
         disk.append(vec![entry("e")], Strength::Normal);
         let places: Vec<_> = disk.log.iter().map(|(seq, _)| *seq).collect();
         assert_eq!(places, [1, 2, 5]);
+    }
+
+    #[test]
+    fn a_session_that_is_forgotten_leaves_the_rest_as_it_was() {
+        let mut disk = Disk::new(Roll::new(1, Stream::Disk, 0));
+        let other = |title: &str| Entry { session: SessionId::new("t"), ..entry(title) };
+        disk.append(vec![entry("a"), other("b")], Strength::Full);
+        disk.append(vec![entry("c")], Strength::Normal);
+        disk.append(vec![other("d")], Strength::Normal);
+        disk.forget_session(&SessionId::new("s"));
+        let places: Vec<_> = disk.log.iter().map(|(seq, _)| *seq).collect();
+        assert_eq!((places, disk.synced, disk.folds.len()), (vec![2, 4], 1, 1));
+        assert_eq!(disk.lose(1000), 1);
+        assert_eq!(disk.folds[&SessionId::new("t")].title, "b");
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use hostler_core::ids::{RequestId, SessionId};
+use hostler_core::ids::{RequestId, RunId, SessionId};
 use hostler_core::machine::{Effects, Entry, Machine};
 use hostler_core::protocol::{Command, Notice, Refusal, RefusalKind, Reply};
 use hostler_core::record::{Record, Strength};
 use hostler_core::session::Settings;
-use hostler_core::workspace::{Effect, Input, Opened, RunOwner, Workspace};
+use hostler_core::workspace::{Effect, Input, Opened, RunOwner, TakenRun, Workspace};
 
 use super::agenda::Happening;
 use super::disk::Verdict;
@@ -112,14 +112,23 @@ impl World {
         let id = RequestId(it.requests);
         it.askers.insert(id, ask);
         let taken = self.taken(&command);
-        inputs.push(Input::Request { id, command, taken, source: None });
+        // What another session has come to is read here, as the log has it.
+        let source = match &command {
+            Command::Fork { from, .. } => self.disk.folds.get(from).cloned().map(Box::new),
+            _ => None,
+        };
+        inputs.push(Input::Request { id, command, taken, source });
         self.see(&Seen::Request { process, id });
     }
 
     /// Whose the run id is that a command asks for, as far as the log knows.
     fn taken(&self, command: &Command) -> Option<RunOwner> {
         let Command::Submit { prompt, .. } = command else { return None };
-        let run = prompt.run.as_ref()?;
+        self.owner(prompt.run.as_ref()?)
+    }
+
+    /// Whose a run is, as far as the log knows.
+    fn owner(&self, run: &RunId) -> Option<RunOwner> {
         self.disk.folds.values().find_map(|durable| {
             let open =
                 durable.open.values().find(|open| open.prompt.run_id() == *run).map(|open| &open.prompt.id);
@@ -150,14 +159,20 @@ impl World {
             sometimes!("log could not be read");
             self.unlock(&session);
             let opened = Opened::Failed("The log cannot be read.".to_owned());
-            return Input::SessionOpened { session, opened, children: Vec::new() };
+            return Input::SessionOpened { session, opened, children: Vec::new(), taken: Vec::new() };
         }
         self.processes[process].locks.insert(session.clone());
         let opened = Opened::Ready(self.disk.folds.get(&session).cloned().map(Box::new));
         let folds = self.disk.folds.iter();
         let own = folds.filter(|(id, durable)| id.is_child() && id.root() == session && !durable.is_idle());
         let children = own.map(|(_, durable)| durable.clone()).collect();
-        Input::SessionOpened { session, opened, children }
+        let waiting = self.processes[process].machine.waiting_runs(&session);
+        let taken = waiting.into_iter().filter_map(|run| {
+            let RunOwner { session, prompt } = self.owner(&run)?;
+            Some(TakenRun { run, session, prompt })
+        });
+        let taken = taken.collect();
+        Input::SessionOpened { session, opened, children, taken }
     }
 
     fn decide(&mut self, process: usize, inputs: Vec<Input>) {

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use hostler_core::ids::{AttemptId, CallId, EffectId, PromptId, SessionId};
+use hostler_core::ids::{AttemptId, CallId, EffectId, PromptId, SessionId, StepId};
 use hostler_core::protocol::Holder;
-use hostler_core::session::{Effect as Ask, Input as SessionInput, Owned};
+use hostler_core::session::{Effect as Ask, Input as SessionInput, Owned, Verdict};
 use hostler_core::time::Timestamp;
 use hostler_core::tools::ToolInput;
 use hostler_core::workspace::{Effect, Input};
@@ -76,8 +76,7 @@ impl World {
                     self.answered(ask, &reply);
                 }
             }
-            // Nobody in the world deletes anything.
-            Effect::DeleteSession { .. } => {}
+            Effect::DeleteSession { session } => self.delete(process, session),
             Effect::Notify(notice) => self.notify(process, &notice),
         }
     }
@@ -93,8 +92,15 @@ impl World {
             }
             Ask::RunTool { call, input } => self.run_tool(process, session, call, &input),
             Ask::CancelTool { call } => self.cancel_tool(process, session, call),
+            Ask::CheckAnswer { step } => self.check_answer(process, session, step),
+            Ask::CancelCheck { step } => self.stop_job(process, &EffectId::Check(session, step)),
+            Ask::MakeTitle { .. } => self.make_title(process, session),
+            Ask::CancelTitle => {
+                sometimes!("title waited for too long");
+                self.stop_job(process, &EffectId::Title(session));
+            }
             Ask::KeepRules { rules } => self.staged.kept += rules.len(),
-            Ask::MakeTitle { .. } | Ask::CancelTitle | Ask::Reply { .. } => {}
+            Ask::Reply { .. } => {}
         }
     }
 
@@ -131,6 +137,32 @@ impl World {
         let job =
             Job { owner, session: session.clone(), script, endless: None, manner: Manner::Deaf, course: 0 };
         self.start_job(process, EffectId::Call(session, call), job);
+    }
+
+    /// An answer is held against its schema: about half of them will do, and now and then it cannot be told. That takes its
+    /// time, or longer than it is waited for, and may be heard of when nobody waits any more.
+    fn check_answer(&mut self, process: usize, session: SessionId, step: StepId) {
+        if self.processes[process].machine.answer_to_check(&session).is_none() {
+            let what = format!("{session}: the answer of {step} is to be looked at, and there is none");
+            return self.fail(Class::Safety, "effects", what);
+        }
+        let place = u64::from(step.step) << 8;
+        let mut roll = Roll::new(self.seed, Stream::Provider, self.entity(process, &session) ^ mix(place));
+        let verdict = match roll.below(20) {
+            0 => Verdict::Undecided("It cannot be told.".to_owned()),
+            1..=9 => Verdict::Violated("It is something else.".to_owned()),
+            _ => Verdict::Satisfied,
+        };
+        let input = SessionInput::Checked { step, verdict };
+        let (slow, hangs) = (roll.chance(self.options.prepare_slow), roll.chance(self.options.prepare_hang));
+        let late = self.options.prepare.saturating_sub(1) + roll.pick(&[0, 1, 2, 100, 1_000, 10_000]);
+        let soon = self.options.delay(&mut roll, 20);
+        let manner = if roll.chance(300) { Manner::Deaf } else { Manner::Silent(0) };
+        let script =
+            if hangs { VecDeque::new() } else { VecDeque::from([(if slow { late } else { soon }, input)]) };
+        let owner = self.processes[process].id();
+        let job = Job { owner, session: session.clone(), script, endless: None, manner, course: 0 };
+        self.start_job(process, EffectId::Check(session, step), job);
     }
 
     fn open(&mut self, process: usize, session: SessionId) {
@@ -210,6 +242,41 @@ impl World {
         let (script, endless) = (answer.script, answer.endless);
         let job = Job { owner, session: session.clone(), script, endless, manner: answer.manner, course: 0 };
         self.start_job(process, EffectId::Attempt(session, attempt), job);
+    }
+
+    /// A title may be cut out of an answer of any kind, or never come.
+    fn make_title(&mut self, process: usize, session: SessionId) {
+        if self.processes[process].machine.title_request(&session).is_none() {
+            let what = format!("{session}: a title is asked for, and there is nothing to ask");
+            return self.fail(Class::Safety, "effects", what);
+        }
+        let mut roll = Roll::new(self.seed, Stream::Provider, mix(name(session.as_str())));
+        let answer = provider::title(&mut roll, &self.options);
+        let owner = self.processes[process].id();
+        let (script, endless) = (answer.script, answer.endless);
+        let job = Job { owner, session: session.clone(), script, endless, manner: answer.manner, course: 0 };
+        self.start_job(process, EffectId::Title(session), job);
+    }
+
+    /// The disk forgets a session or does not; a process that is killed before it hears of that does not know.
+    fn delete(&mut self, process: usize, session: SessionId) {
+        let error = match self.disk.probe(&self.options) {
+            true => {
+                self.forget(&session);
+                None
+            }
+            false => Some("The log cannot be written.".to_owned()),
+        };
+        self.processes[process].pending.push_back(Input::SessionDeleted { session, error });
+    }
+
+    /// Nobody remembers anything of a session and its sub-agents.
+    fn forget(&mut self, session: &SessionId) {
+        self.disk.forget_session(session);
+        self.oracles.forget(session);
+        self.reference.forget(session);
+        self.people.accepted.retain(|_, other| other != session);
+        self.disturb_runs(session);
     }
 
     /// A number for the turn that a session is in: that of the prompt that began it, so that it stays the same when

@@ -8,10 +8,11 @@ use hostler_core::prompt::Prompt;
 use hostler_core::protocol::{Command, RefusalKind};
 use hostler_core::record::RunStatus;
 
-use super::World;
+use super::agenda::Happening;
 use super::disk::refold;
-use super::people::submission;
+use super::people::{session_id, submission};
 use super::tools::TOOL_TIME;
+use super::{START, World};
 use crate::dice::{Roll, Stream};
 use crate::failure::Class;
 use crate::oracles::Seen;
@@ -45,7 +46,10 @@ pub(super) enum Act {
 }
 
 /// The number of the first prompt after the storm.
-const AFTER: u64 = 9_000;
+const AFTER: u64 = 900_000;
+
+/// Every how-manieth event it is found out whether it is time for the end.
+const ESTIMATE: u64 = 32;
 
 impl World {
     /// Brings the simulation on if it is time for that. Returns whether there is more to come.
@@ -79,10 +83,23 @@ impl World {
             None => None,
         };
         self.act = Act::Storm { left };
-        let over = left.is_some_and(|left| self.events >= left) || self.events >= self.options.events;
+        let over = left.is_some_and(|left| self.events >= left) || self.is_time_for_the_end();
         if over || self.agenda.is_empty() {
             self.begin_calm();
         }
+    }
+
+    /// Whether about as many events are left as the end needs: for each prompt that is open, and for the last one of each
+    /// session, as many as prompts have needed so far.
+    fn is_time_for_the_end(&self) -> bool {
+        if !self.events.is_multiple_of(ESTIMATE) {
+            return self.events >= self.options.events;
+        }
+        let roots = self.disk.folds.values().filter(|durable| durable.parent.is_none());
+        let (to_come, done) = roots.fold((0, 1), |(to_come, done), durable| {
+            (to_come + durable.open.len() as u64 + 1, done + durable.closed.len() as u64)
+        });
+        self.events + to_come * self.events / (done + to_come / 2) >= self.options.events
     }
 
     /// Whether actions are done and faults happen.
@@ -96,6 +113,9 @@ impl World {
         self.options = self.options.healed().into();
         self.disk.outage = None;
         self.aims.clear();
+        // Nobody does anything of the plan any more.
+        self.agenda.retain(|what| !matches!(what, Happening::Act(_) | Happening::Unaimed(_)));
+        self.calm_from = self.events;
         for process in 0..self.processes.len() {
             self.processes[process].suspended = 0;
             self.rouse(process);
@@ -138,12 +158,7 @@ impl World {
     pub fn is_quiet(&self) -> bool {
         self.processes.iter().all(|it| it.is_quiet())
             && !self.agenda.iter().any(|what| {
-                matches!(
-                    what,
-                    super::agenda::Happening::Again(_)
-                        | super::agenda::Happening::Hear(_)
-                        | super::agenda::Happening::Locked(_, _, _)
-                )
+                matches!(what, Happening::Again(_) | Happening::Hear(_) | Happening::Locked(_, _, _))
             })
     }
 
@@ -158,14 +173,18 @@ impl World {
     }
 
     fn used_sessions(&self) -> Vec<u64> {
-        let used = self.plan.actions.iter().filter_map(|action| match action.what {
-            What::Submit(submit) => Some(submit.session),
+        let done = self.plan.actions.iter().filter(|action| START + action.at <= self.now);
+        let used = done.filter_map(|action| match action.what {
+            What::Submit(submit) if self.disk.folds.contains_key(&session_id(submit.session)) => {
+                Some(submit.session)
+            }
             _ => None,
         });
         let mut used: Vec<_> = used.collect();
         used.sort_unstable();
         used.dedup();
-        used
+        // Where nothing has come into being, something must.
+        if used.is_empty() { vec![0] } else { used }
     }
 
     fn ask_once_more(&mut self) {
@@ -188,6 +207,7 @@ impl World {
                 steps: 12,
                 wait: 60_000,
                 flaw: 0,
+                schema: false,
                 headless: false,
             };
             self.ask(process, submission(&submit));

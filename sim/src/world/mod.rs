@@ -20,6 +20,7 @@ mod runs;
 pub mod seen;
 mod sightings;
 pub mod staged;
+mod state;
 mod swapped;
 pub mod told;
 mod tools;
@@ -43,7 +44,7 @@ use disk::Disk;
 use ending::Act;
 use jobs::Jobs;
 use people::People;
-pub use people::submission;
+pub use people::{submission, title};
 use process::{Message, Process};
 use runs::Run;
 use sightings::Sightings;
@@ -73,7 +74,15 @@ pub struct World {
     options: Shared<Options>,
     settings: Shared<Settings>,
     plan: Shared<Plan>,
+    /// When the last action of the plan is due, from the beginning.
+    planned: u64,
     act: Act,
+    /// After how many events the storm was over.
+    pub calm_from: u64,
+    /// After how many events it is left as it is.
+    pub limit: u64,
+    /// The actions that were done.
+    pub acted: Vec<u64>,
     agenda: Agenda,
     aims: Aims,
     disk: Disk,
@@ -118,6 +127,10 @@ impl World {
             seed,
             closely: watch.closely,
             act: Act::Storm { left: None },
+            planned: plan.actions.iter().map(|action| action.at).max().unwrap_or(0),
+            calm_from: 0,
+            limit: u64::MAX,
+            acted: Vec::new(),
             agenda: Agenda::new(seed, policy),
             aims: Aims::default(),
             disk: Disk::new(Roll::new(seed, Stream::Disk, 0)),
@@ -143,7 +156,12 @@ impl World {
 
     /// Lets everything happen until it is over or something is wrong.
     pub fn run(&mut self) {
-        while self.failure.is_none() && self.step() {}
+        while self.events < self.limit && self.advance() {}
+    }
+
+    /// Lets the next thing happen, unless it is over or something is wrong. Returns whether there may be more.
+    pub fn advance(&mut self) -> bool {
+        self.failure.is_none() && self.step()
     }
 
     /// Lets the next thing happen. Returns whether there was one.

@@ -63,12 +63,21 @@ pub enum Heard {
     Refused,
 }
 
+/// How much of what was asked for people remember when they ask for more.
+const LATELY: usize = 60;
+
 /// How often people try in all.
 const TRIES: u64 = 4;
 
 /// The id of a session with that number.
 pub(super) fn session_id(number: u64) -> SessionId {
     SessionId::new(format!("s{number}"))
+}
+
+/// What people call a session; the first of these is no title.
+pub fn title(name: u64) -> String {
+    let titles = ["", "Mine", " Mine, with\ta tab ", "Ours", "\u{7}"];
+    titles[name as usize % titles.len()].to_owned()
 }
 
 /// The run that a submission with a run id asks for, or that a prompt's own id names.
@@ -93,12 +102,14 @@ pub fn submission(submit: &Submit) -> Command {
         max_steps: submit.steps as u32,
         max_wait: submit.wait,
         stays: submit.prompt.is_multiple_of(2),
+        answer_schema: submit.schema.then(|| "{}".to_owned()),
+        title: submit.prompt % 4 == 1,
         ..Terms::headless()
     };
     let prompt = Prompt {
         id: PromptId::new(format!("p{}", submit.prompt)),
         run: match submit.flaw {
-            3 => Some(run_id(submit.prompt / 2, true)),
+            3 => Some(run_id(submit.prompt.saturating_sub(1), true)),
             _ => submit.run.then(|| run_id(submit.prompt, true)),
         },
         client: ClientId::new(format!("c{}", submit.process)),
@@ -144,6 +155,39 @@ impl World {
         };
         let command = Command::Cancel { session: session_id(session), scope, reason: Reason::User };
         self.ask(process, command);
+    }
+
+    /// Whether so much waits in a session that nobody asks for more.
+    pub(super) fn is_crowded(&self, session: u64) -> bool {
+        if self.options.crowd == 0 {
+            return false;
+        }
+        let session = session_id(session);
+        let open = self.disk.folds.get(&session).map_or(0, |durable| durable.open.len());
+        let asked = self.people.asks.iter().rev().take(LATELY);
+        let unanswered = asked.filter(|ask| {
+            let to = matches!(&ask.command, Command::Submit { session: to, .. } if *to.id() == session);
+            to && !ask.answered && ask.tries > 0
+        });
+        open + unanswered.count() >= self.options.crowd as usize
+    }
+
+    /// Cancels a sub-agent of a session: one that a person is asked for if there is one, else one that is at work, else the last.
+    pub(super) fn stop_agent(&mut self, process: u64, session: u64) {
+        let root = session_id(session);
+        let own = |(_, durable): &(&SessionId, &hostler_core::session::Durable)| {
+            durable.id.is_child() && durable.id.root() == root
+        };
+        // Ids of one session are the longer and the higher the later.
+        let last = self.disk.folds.iter().filter(own);
+        let asks = |id| {
+            let asks = self.disk.folds.get(&root).map(|durable| &durable.asks);
+            asks.is_some_and(|asks| asks.iter().any(|asked| asked.id.session == *id))
+        };
+        let last =
+            last.max_by_key(|(id, durable)| (asks(*id), durable.turn.is_some(), id.as_str().len(), *id));
+        let Some(session) = last.map(|(id, _)| id.clone()) else { return };
+        self.ask(process, Command::Cancel { session, scope: CancelScope::Session, reason: Reason::User });
     }
 
     fn run_of(&self, prompt: u64) -> RunId {
@@ -212,6 +256,7 @@ impl World {
             sometimes!("permission answered", if *resolved);
             return sometimes!("permission answered too late", if !*resolved);
         }
+        note_errand(&ask.command, reply);
         let Command::Submit { session, prompt } = &ask.command else {
             return sometimes!("cancel with nothing to cancel", if matches!(reply, Reply::Cancelled { runs } if runs.is_empty()));
         };
@@ -260,6 +305,33 @@ impl World {
             let after = if insists { 31_000 } else { after };
             self.agenda.push(self.now + after, Happening::Again(number));
         }
+    }
+}
+
+fn note_errand(command: &Command, reply: &Reply) {
+    let refused = |wanted| matches!(reply, Reply::Refused(refusal) if refusal.kind == wanted);
+    match command {
+        Command::Rename { .. } => {
+            sometimes!("session renamed", if *reply == Reply::Renamed);
+            sometimes!("title refused", if refused(RefusalKind::Invalid));
+        }
+        Command::Fork { .. } => {
+            sometimes!("session made from another one", if matches!(reply, Reply::Forked { .. }));
+            sometimes!("session to be made there already", if refused(RefusalKind::Conflict));
+        }
+        Command::Delete { .. } => {
+            sometimes!("session forgotten", if *reply == Reply::Deleted);
+            sometimes!("session at work not forgotten", if refused(RefusalKind::Conflict));
+            sometimes!("session that the disk did not forget", if refused(RefusalKind::Storage));
+        }
+        Command::Submit { .. } => {
+            let gone = |refusal: &hostler_core::protocol::Refusal| refusal.message.contains("being deleted");
+            sometimes!(
+                "prompt for a session that is being forgotten",
+                if matches!(reply, Reply::Refused(refusal) if gone(refusal))
+            );
+        }
+        Command::Cancel { .. } | Command::ClearQueue { .. } | Command::Answer { .. } => {}
     }
 }
 

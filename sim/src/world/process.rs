@@ -186,6 +186,9 @@ impl Process {
             SessionInput::Model { attempt, event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => {
                 EffectId::Attempt(session.clone(), *attempt)
             }
+            SessionInput::Title { event: ModelEvent::Finished(_) | ModelEvent::Failed(_) } => {
+                EffectId::Title(session.clone())
+            }
             _ => return,
         };
         self.running.remove(&id);
@@ -193,17 +196,22 @@ impl Process {
 }
 
 impl Process {
+    /// What it is doing with its batch, for people.
+    pub fn doing(&self) -> &'static str {
+        match &self.stage {
+            Stage::Idle => "idle",
+            Stage::Committing(_) => "committing",
+            Stage::Starting(_) => "starting effects",
+            Stage::Stopping => "stopping",
+        }
+    }
+
     /// What it is doing, for people.
     pub fn describe(&self) -> String {
         if !self.alive {
             return format!("process {} is not running", self.number);
         }
-        let stage = match &self.stage {
-            Stage::Idle => "idle",
-            Stage::Committing(_) => "committing",
-            Stage::Starting(_) => "starting effects",
-            Stage::Stopping => "stopping",
-        };
+        let stage = self.doing();
         let machine = super::trace::short(&*self.machine);
         format!(
             "process {} is {stage}, {} wait: {machine}",

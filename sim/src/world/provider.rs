@@ -51,6 +51,37 @@ pub(super) fn answer(attempt: AttemptId, sub_agent: bool, roll: &mut Roll, optio
     Answer { script, endless, manner: Manner::Silent(late) }
 }
 
+/// What a model makes of a first prompt.
+pub(super) fn title(roll: &mut Roll, options: &Options) -> Answer {
+    let say = |text: &str| ModelEvent::Text { block: 0, text: text.to_owned() };
+    let mut events =
+        vec![(delay(options.first_event.min(options.prepare), roll, options), ModelEvent::Connected)];
+    if let Some(refused) = refusal(roll, options) {
+        events.push((0, ModelEvent::Failed(refused)));
+    } else {
+        let words =
+            ["**A title**", "\"A title\"\nand more", " \n", "<think>hm", "<think>hm</think>A title", "word "];
+        let word = roll.pick(&words);
+        for _ in 0..roll.pick(&[1, 1, 20]) {
+            events.push((options.delay(roll, 20), say(word)));
+        }
+        if roll.chance(300) {
+            events.push((0, ModelEvent::Reasoning { block: 1, text: "hm".to_owned() }));
+        }
+        if !roll.chance(options.usage_missing) {
+            events.push((0, ModelEvent::Usage(Usage { input: 9, output: 3, ..Usage::default() })));
+        }
+        ending(&mut events, roll, options);
+    }
+    break_off(&mut events, roll, options);
+    let late = if roll.chance(options.provider_late) { 1 } else { 0 };
+    for _ in 0..late {
+        events.push(too_late(roll));
+    }
+    let script = events.into_iter().map(|(at, event)| (at, Input::Title { event })).collect();
+    Answer { script, endless: None, manner: Manner::Silent(late) }
+}
+
 /// What a script has laid down.
 pub(super) fn staged(attempt: AttemptId, staged: StagedAnswer) -> Answer {
     let script = staged.events.into_iter().map(|(at, event)| (at, input(attempt, event))).collect();
@@ -157,7 +188,7 @@ fn content(
         events.push((0, ModelEvent::Call { block, id: "same".to_owned(), name: "ls".to_owned() }));
         events.push((0, ModelEvent::Input { block, text: "{}".to_owned() }));
     } else if roll.chance(options.calls) && attempt.step.step <= most {
-        calls(events, block, roll, options);
+        calls(events, block, sub_agent, roll, options);
     }
     if !roll.chance(options.usage_missing) {
         let usage = Usage { input: roll.below(1000), output: roll.below(100), ..Usage::default() };
@@ -183,6 +214,13 @@ fn say(events: &mut Vec<(u64, ModelEvent)>, block: u32, reasoning: bool, roll: &
     }
 }
 
+const READERS: [(&str, &str); 4] = [
+    ("ls", "{}"),
+    ("view", "{\"file_path\":\"a\"}"),
+    ("grep", "{\"pattern\":\"a\"}"),
+    ("glob", "{\"pattern\":\"a\"}"),
+];
+
 const TOOLS: [(&str, &str); 8] = [
     ("agent", "{\"prompt\":\"a\"}"),
     ("todos", "{\"todos\":[{\"content\":\"a\",\"status\":\"pending\"}]}"),
@@ -194,11 +232,23 @@ const TOOLS: [(&str, &str); 8] = [
     ("glob", "{\"pattern\":\"a\"}"),
 ];
 
-fn calls(events: &mut Vec<(u64, ModelEvent)>, from: u32, roll: &mut Roll, options: &Options) {
+fn calls(
+    events: &mut Vec<(u64, ModelEvent)>,
+    from: u32,
+    sub_agent: bool,
+    roll: &mut Roll,
+    options: &Options,
+) {
     let count = roll.between(1, 4) as u32;
     let twin = roll.chance(options.call_twin);
     for block in from..from + count {
-        let (name, arguments) = roll.pick(&TOOLS);
+        // A sub-agent has tools that read; it seldom calls others.
+        let (first, readers) = (roll.chance(options.agents), roll.chance(800));
+        let (name, arguments) = match (sub_agent, first, readers) {
+            (false, true, _) => TOOLS[0],
+            (true, _, true) => roll.pick(&READERS),
+            _ => roll.pick(&TOOLS),
+        };
         let name = if roll.chance(options.call_unknown) { "dream" } else { name };
         let broken = roll.chance(options.call_broken);
         let id = if twin { "call".to_owned() } else { format!("call-{block}-{}", roll.below(1 << 20)) };

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use hostler_core::client::{Effect, Format, Gathered, Headless, Input, Options, Signal, Which, exit_code};
-use hostler_core::ids::PromptId;
+use hostler_core::ids::{PromptId, SessionId};
 use hostler_core::machine::{Effects, Entry, Machine};
 use hostler_core::protocol::{Command, Event, EventId, Notice, Reply, Request};
 use hostler_core::record::{Record, RunFinished};
@@ -22,6 +22,7 @@ pub(super) struct Run {
     pub(super) process: usize,
     life: u32,
     prompt: PromptId,
+    session: SessionId,
     machine: Headless,
     inbox: VecDeque<Input>,
     /// Whether somebody asked it to end before it was done.
@@ -91,6 +92,7 @@ impl World {
             process,
             life,
             prompt: id,
+            session: session.id().clone(),
             machine,
             inbox,
             disturbed,
@@ -179,6 +181,7 @@ impl World {
         for effect in out.into_parts().1 {
             self.trace.deep(&effect);
             match effect {
+                Effect::Open => self.feed_run(number, Input::Opened),
                 Effect::Request(request) => {
                     if let Request::Command(command) = *request {
                         self.ask_for_run(number, command);
@@ -252,6 +255,13 @@ impl World {
                 self.fail(Class::Safety, "exit code", what);
             }
             _ => {}
+        }
+    }
+
+    /// The log cannot tell any more how the runs of a session ended.
+    pub(super) fn disturb_runs(&mut self, session: &SessionId) {
+        for run in self.runs.iter_mut() {
+            run.disturbed |= run.session == *session;
         }
     }
 

@@ -33,6 +33,8 @@ pub(super) fn batch(inputs: &[Input]) {
     let answer = |input: &Input| matches!(input, Input::Session { input: SessionInput::Model { .. }, .. });
     let both = inputs.len() > 1 && inputs.iter().any(is_cancel) && inputs.iter().any(answer);
     sometimes!("cancel and its answer in one batch", if both);
+    let said = |input: &Input| matches!(input, Input::Request { command: Command::Answer { .. }, .. });
+    sometimes!("answer and cancel in one batch", if inputs.iter().any(is_cancel) && inputs.iter().any(said));
 }
 
 /// An input was handled: in that phase, and with or without any consequence.
@@ -42,6 +44,7 @@ pub(super) fn handled(cancel: bool, outcome: bool, phase: Phase, nothing: bool) 
         sometimes!("cancel while the model was asked", if matches!(phase, Phase::Asking | Phase::Streaming));
         sometimes!("cancel while tools ran", if phase == Phase::Tools);
         sometimes!("cancel during a summary", if phase == Phase::Summing);
+        sometimes!("cancel while an answer was looked at", if phase == Phase::Checking);
         sometimes!("cancel during the wait before a retry", if phase == Phase::Pausing);
     }
 }
@@ -70,6 +73,7 @@ impl Sightings {
             turn(&entry.record);
             permission(entry);
             answer(&entry.record);
+            schema(&entry.record);
         }
     }
 
@@ -148,9 +152,14 @@ fn permission(entry: &Entry) {
         Record::PermissionAsked { session, .. } => {
             sometimes!("permission asked for a sub-agent", if *session != entry.session);
         }
-        Record::PermissionWithdrawn { .. } => sometimes!("permission withdrawn"),
-        Record::PermissionDecided { by, allowed: true, .. } => {
+        Record::PermissionWithdrawn { session, .. } => {
+            sometimes!("permission withdrawn");
+            sometimes!("question of a sub-agent withdrawn", if *session != entry.session);
+        }
+        Record::PermissionDecided { by, allowed: true, grants, .. } => {
             sometimes!("permission given by an earlier grant", if by == "grant");
+            let directory = grants.iter().any(|rule| rule.to_string().contains("/**)"));
+            sometimes!("directory permitted", if directory);
         }
         Record::SubAgentFinished { status, .. } => {
             sometimes!("sub-agent done", if *status == RunStatus::Ok);
@@ -159,8 +168,23 @@ fn permission(entry: &Entry) {
         }
         Record::RunFinished(finished) if entry.session.is_child() => {
             sometimes!("sub-agent interrupted by a crash", if finished.reason == Reason::Interrupted);
+            sometimes!("sub-agent stopped by a person's no", if finished.reason == Reason::Denied && finished.status == RunStatus::Cancelled);
         }
         Record::TodosChanged { .. } => sometimes!("list of what is to be done changed"),
+        _ => {}
+    }
+}
+
+fn schema(record: &Record) {
+    match record {
+        Record::AnswerRefused { answer, .. } => {
+            sometimes!("answer refused");
+            sometimes!("answer without words refused", if answer.is_none());
+        }
+        Record::TurnFinished { outcome: TurnOutcome::Failed(error), .. } => {
+            let often = error.class == ErrorClass::Schema && error.message.contains("times more");
+            sometimes!("answer refused as often as it may be", if often);
+        }
         _ => {}
     }
 }
@@ -170,6 +194,8 @@ fn answer(record: &Record) {
         Record::AttemptFailed { error, retry_after, .. } => {
             sometimes!("attempt failed and was repeated", if retry_after.is_some());
             sometimes!("attempt failed for good", if retry_after.is_none());
+            let key = matches!(error.kind, CallErrorKind::Status { status: 401, .. });
+            sometimes!("key found out anew", if key && retry_after.is_some());
             let too_long = error.kind == CallErrorKind::Protocol && error.message.contains("longer than");
             sometimes!("answer too long", if too_long);
         }

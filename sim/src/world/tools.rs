@@ -67,7 +67,7 @@ pub(super) fn staged_tool(call: CallId, staged: StagedTool) -> (VecDeque<(u64, I
 /// What a call would touch.
 pub(super) fn intent(input: &ToolInput, roll: &mut Roll, options: &Options) -> Intent {
     let root = "/w".to_owned();
-    let inside = roll.chance(900) && options.short != 3;
+    let inside = !roll.chance(options.outside) && options.short != 3;
     let outside = roll.pick(&["/out/a", "/out/a", "/out/b", "/out/x/a"]);
     // Where every order is tried, one path is enough.
     let outside = if options.short > 0 { "/out/a" } else { outside };
@@ -128,12 +128,13 @@ fn prepared(model: &str, failed: bool, options: &Options) -> Box<Result<Preparat
     let found = Preparation {
         model: ModelRef { provider: "sim".to_owned(), model: model.to_owned() },
         system: "You are simulated.".to_owned(),
+        answer_schema: None,
         tools: offered(),
         context_window: (options.window > 0).then_some(options.window),
         prices: None,
         notices: Vec::new(),
         small: None,
-        renewable: false,
+        renewable: options.renewable > 0,
     };
     Box::new(if failed { Err(error) } else { Ok(found) })
 }

@@ -39,7 +39,7 @@ pub(super) fn killed(command: &Hostler<'_>, finished: &Finished) {
 /// away does not see the last.
 fn reports_in_lines(command: &Hostler<'_>, finished: &Finished) -> bool {
     let asked = command.words.iter().any(|word| word == "jsonl");
-    asked && command.most.is_none() && !(finished.code == Some(2) && finished.out.is_empty())
+    asked && command.most.is_none() && !command.left && !(finished.code == Some(2) && finished.out.is_empty())
 }
 
 fn decided(command: &Hostler<'_>, finished: &Finished) {

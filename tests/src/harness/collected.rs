@@ -1,8 +1,11 @@
 //! What a program prints, collected on a thread while it is running, so that a test can wait for any of it.
 
-use std::io::Read;
+use std::io::{self, PipeReader, PipeWriter, Read};
+use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
+
+use rustix::event::{PollFd, PollFlags, poll};
 
 use super::PATIENCE;
 
@@ -11,6 +14,8 @@ use super::PATIENCE;
 pub(super) struct Collected {
     shared: Arc<Shared>,
     reader: Option<JoinHandle<()>>,
+    /// The reader goes away when this is dropped.
+    stays: Mutex<Option<PipeWriter>>,
     /// What is read only at the end.
     later: Option<Source>,
 }
@@ -37,24 +42,39 @@ struct State {
 
 impl Collected {
     /// Reads to the end, or goes away after `most` bytes as a reader does that has seen enough.
-    pub(super) fn from(source: impl Read + Send + 'static, most: Option<usize>) -> Self {
+    pub(super) fn from(source: impl Read + AsFd + Send + 'static, most: Option<usize>) -> Self {
         if most == Some(0) {
             return Self::nothing();
         }
         let shared = Arc::new(Shared::default());
         let own = Arc::clone(&shared);
-        let reader = thread::spawn(move || own.read(source, most));
-        Self { shared, reader: Some(reader), later: None }
+        let (told, stays) = io::pipe().expect("the system gives a pipe");
+        let reader = thread::spawn(move || own.read(Leaving { source, told }, most));
+        Self { shared, reader: Some(reader), stays: Mutex::new(Some(stays)), later: None }
     }
 
     /// What is printed goes elsewhere.
     pub(super) fn nothing() -> Self {
-        Self { shared: Arc::default(), reader: None, later: None }
+        Self { shared: Arc::default(), reader: None, stays: Mutex::default(), later: None }
     }
 
     /// Reads nothing before all of it is asked for.
     pub(super) fn later(source: impl Read + Send + 'static) -> Self {
         Self { later: Some(Source(Box::new(source))), ..Self::nothing() }
+    }
+
+    /// Begins to read what was to be read only at the end.
+    pub(super) fn wake(&mut self) {
+        if let Some(Source(source)) = self.later.take() {
+            let own = Arc::clone(&self.shared);
+            self.reader = Some(thread::spawn(move || own.read(source, None)));
+        }
+    }
+
+    /// The reader goes away, whatever is still to come.
+    pub(super) fn leave(&self) {
+        drop(self.stays.lock().unwrap_or_else(PoisonError::into_inner).take());
+        self.wait_or_end(|_| false);
     }
 
     /// Waits until what was printed fits or the output is over, and returns it.
@@ -88,6 +108,20 @@ impl Collected {
     }
 }
 
+/// A source that is over as soon as its reader is told to go away.
+struct Leaving<S> {
+    source: S,
+    told: PipeReader,
+}
+
+impl<S: Read + AsFd> Read for Leaving<S> {
+    fn read(&mut self, piece: &mut [u8]) -> io::Result<usize> {
+        let mut both = [PollFd::new(&self.told, PollFlags::IN), PollFd::new(&self.source, PollFlags::IN)];
+        poll(&mut both, None)?;
+        if both[0].revents().is_empty() { self.source.read(piece) } else { Ok(0) }
+    }
+}
+
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -99,12 +133,14 @@ impl Shared {
             let read = source.read(&mut piece).unwrap_or(0);
             let mut state = self.lock();
             state.bytes.extend_from_slice(&piece[..read]);
-            let enough = most.is_some_and(|most| state.bytes.len() >= most);
-            state.over = read == 0 || enough;
             self.change.notify_all();
-            if state.over {
-                return;
+            if read == 0 || most.is_some_and(|most| state.bytes.len() >= most) {
+                break;
             }
         }
+        // Whoever is told that it is over relies on the reader's being gone.
+        drop(source);
+        self.lock().over = true;
+        self.change.notify_all();
     }
 }

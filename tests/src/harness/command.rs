@@ -26,6 +26,7 @@ pub struct Hostler<'a> {
     pub(super) most: Option<usize>,
     pub(super) output: Option<File>,
     pub(super) sleeps: bool,
+    pub(super) left: bool,
     pub(super) abandoned: bool,
     /// What marks the processes that come of it.
     pub(super) mark: String,
@@ -61,8 +62,10 @@ pub(super) enum Input {
     Empty,
     /// These bytes, and then the end.
     Bytes(Vec<u8>),
-    /// An open pipe that says nothing for as long as the program runs.
+    /// An open pipe that says nothing unless the test writes to it.
     Silent,
+    /// This file, whatever it is.
+    From(File),
 }
 
 impl<'a> Hostler<'a> {
@@ -78,6 +81,7 @@ impl<'a> Hostler<'a> {
             most: None,
             output: None,
             sleeps: false,
+            left: false,
             abandoned: false,
             directory: home.work(),
             shell: None,
@@ -91,6 +95,19 @@ impl<'a> Hostler<'a> {
             mark,
             ignored: Vec::new(),
         }
+    }
+
+    /// The command line as a person would type it.
+    pub fn line(&self) -> String {
+        let quoted = |word: &String| {
+            let plain = |char: char| char.is_ascii_alphanumeric() || "/._-:=,$".contains(char);
+            let escaped = || format!("'{}'", word.escape_debug());
+            if !word.is_empty() && word.chars().all(plain) { word.clone() } else { escaped() }
+        };
+        std::iter::once("hostler".to_owned())
+            .chain(self.words.iter().map(quoted))
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     /// Adds words.
@@ -144,6 +161,11 @@ impl<'a> Hostler<'a> {
         Self { input: Input::Silent, ..self }
     }
 
+    /// Finds this file on standard input.
+    pub fn input_from(self, file: File) -> Self {
+        Self { input: Input::From(file), ..self }
+    }
+
     /// Begins with that signal ignored.
     pub fn ignoring(mut self, signal: Signal) -> Self {
         self.ignored.push(signal);
@@ -185,7 +207,14 @@ impl<'a> Hostler<'a> {
         let mut command = self.program();
         command.args(&self.words).current_dir(&self.directory).env_clear();
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
-        let input = if matches!(self.input, Input::Empty) { Stdio::null() } else { Stdio::piped() };
+        let input = match std::mem::replace(&mut self.input, Input::Empty) {
+            Input::Empty => Stdio::null(),
+            Input::From(file) => file.into(),
+            piped @ (Input::Bytes(_) | Input::Silent) => {
+                self.input = piped;
+                Stdio::piped()
+            }
+        };
         let output = self.output.take().map_or_else(Stdio::piped, Stdio::from);
         command.stdin(input).stdout(output).stderr(Stdio::piped()).process_group(0);
         signals::set(&mut command, std::mem::take(&mut self.ignored));

@@ -21,6 +21,7 @@ mod processes;
 mod running;
 mod schema;
 mod signals;
+pub mod snapshot;
 
 pub use command::{Hostler, variables};
 pub use flights::replay as replay_flights;

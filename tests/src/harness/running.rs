@@ -20,7 +20,7 @@ pub struct Running<'a> {
     pub(super) command: Hostler<'a>,
     child: Child,
     /// Standard input, where it is to stay open.
-    _input: Option<ChildStdin>,
+    input: Option<ChildStdin>,
     out: Collected,
     err: Collected,
 }
@@ -47,7 +47,7 @@ impl<'a> Running<'a> {
                 None
             }
             Input::Silent => input,
-            Input::Empty => None,
+            Input::Empty | Input::From(_) => None,
         };
         let out = match child.stdout.take() {
             Some(out) if command.sleeps => Collected::later(out),
@@ -55,7 +55,7 @@ impl<'a> Running<'a> {
             None => Collected::nothing(),
         };
         let err = child.stderr.take().map_or_else(Collected::nothing, |err| Collected::from(err, None));
-        Self { command, child, _input: input, out, err }
+        Self { command, child, input, out, err }
     }
 
     /// Its process id.
@@ -66,6 +66,28 @@ impl<'a> Running<'a> {
     /// Sends it a signal.
     pub fn signal(&self, signal: Signal) {
         signal.send(self.id());
+    }
+
+    /// Writes to the standard input that was open and silent.
+    pub fn write(&mut self, text: &str) {
+        let input = self.input.as_mut().expect("standard input is open");
+        input.write_all(text.as_bytes()).expect("the program reads it");
+    }
+
+    /// Closes the standard input that was open and silent.
+    pub fn close_input(&mut self) {
+        self.input = None;
+    }
+
+    /// The reader of standard output, who slept, begins to read.
+    pub fn reader_wakes(&mut self) {
+        self.out.wake();
+    }
+
+    /// The reader of standard output goes away, and with it what it has not yet read.
+    pub fn reader_leaves(&mut self) {
+        self.out.leave();
+        self.command.left = true;
     }
 
     /// Waits until it has printed so many bytes, or will print no more.

@@ -5,11 +5,13 @@
 mod chat;
 mod client;
 mod faults;
+mod gemini;
 mod heads;
 mod lives;
 mod messages;
 mod responses;
 mod scripts;
+mod thoughts;
 mod wires;
 
 use serde_json::{Value, json};

@@ -6,7 +6,8 @@ use hostler_core::ids::{ClientId, PromptId, SessionId};
 use hostler_core::machine::Entry;
 use hostler_core::prompt::Prompt;
 use hostler_core::protocol::{
-    Answer, AskId, Command, Event, EventId, Query, Refusal, Reply, Request, SessionChoice, SessionInfo,
+    Answer, AskId, Command, Event, EventId, Notice, Query, Refusal, Reply, Request, SessionChoice,
+    SessionInfo,
 };
 use hostler_core::record::{CancelScope, Reason, Record, RunFinished};
 use hostler_core::session::Asked;
@@ -66,6 +67,14 @@ impl Client {
             |record| matches!(record, Record::PromptQueued { prompt } if *prompt == name),
         )
         .await;
+    }
+
+    /// Waits until somebody is told that another process has a session.
+    pub(crate) async fn is_told_to_wait(&mut self) {
+        let told = async {
+            while !matches!(&*self.events.next().await.unwrap(), Event::Notice(Notice::SessionBusy { .. })) {}
+        };
+        tokio::time::timeout(PATIENCE, told).await.expect("somebody is told");
     }
 
     /// Why a prompt is refused.

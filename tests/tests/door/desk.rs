@@ -53,7 +53,7 @@ impl<'a> Desk<'a> {
             dir: Some(state.clone()),
             store: Store::open(&state).unwrap(),
             tools: tools::Workspace::open(&work).unwrap(),
-            models: Models::new(Arc::new(config), None, settings.connect),
+            models: Models::new(Arc::new(config), None, settings.connect, Clock::start()),
             settings: settings.clone(),
             clock: Clock::start(),
         };

@@ -1,11 +1,11 @@
 //! Prompts that come while a turn is under way: they join it, wait for one of their own, or go back.
 
-use hostler_core::ids::PromptId;
-use hostler_core::prompt::Delivery;
+use hostler_core::ids::{PromptId, RunId};
+use hostler_core::prompt::{Delivery, Prompt};
 use hostler_core::protocol::{Command, RefusalKind, Reply};
 use hostler_core::record::{Reason, Record, ReturnReason, RunStatus};
 use hostler_tests::harness::PATIENCE;
-use hostler_tests::strict::{Answer, Gate, Recorded, StrictProvider};
+use hostler_tests::strict::{Answer, Gate, Recorded, Script, StrictProvider};
 
 use crate::desk::Desk;
 use crate::{delivered, looks, prompt, run, session};
@@ -183,4 +183,42 @@ async fn what_comes_while_a_run_is_summed_up_joins_it_or_waits_for_its_end() {
     assert_eq!([3, 4].map(|at| times(&asked[at], "So far.")), [1, 1]);
     assert_eq!(["p", "q", "r"].map(|id| me.ends(id)), [1; 3]);
     desk.close().await;
+}
+
+#[tokio::test]
+async fn a_run_id_is_not_given_twice_by_two_processes_that_wait_for_their_sessions() {
+    let (first, second) = (Gate::new(), Gate::new());
+    let held = (first.clone(), second.clone());
+    let provider =
+        StrictProvider::start(Script::each(move |request| match request.last_user_text().as_str() {
+            "Hold one." => Answer::say("Held.").gate(&held.0),
+            "Hold two." => Answer::say("Held.").gate(&held.1),
+            _ => Answer::say("Done."),
+        }));
+    let holder = Desk::open(&provider);
+    let (one, two) = (holder.another(), holder.another());
+    let mut holds = holder.client("holder").await;
+    holds.begins("s1", run("h1", "Hold one.")).await;
+    holds.begins("s2", run("h2", "Hold two.")).await;
+    assert!(first.wait_reached(PATIENCE) && second.wait_reached(PATIENCE));
+    let same = |id: &str| Prompt { run: Some(RunId::new("same")), ..prompt(id, "Me too.") };
+    let (asks_one, asks_two) = (one.client("one").await, two.client("two").await);
+    let (mut sees_one, mut sees_two) = (one.client("one too").await, two.client("two too").await);
+    let both_wait = async {
+        sees_one.is_told_to_wait().await;
+        sees_two.is_told_to_wait().await;
+        first.open();
+        holds.end("h1").await;
+        // The first has the run by now, and the second, which was asked when nobody had it, gets its session.
+        sees_one.end("p1").await;
+        second.open();
+    };
+    let (begun, refused, ()) =
+        tokio::join!(asks_one.submits("s1", same("p1")), asks_two.submits("s2", same("p2")), both_wait);
+    assert!(matches!(begun, Reply::Accepted { .. }), "{begun:?}");
+    let Reply::Refused(refusal) = refused else { panic!("{refused:?}") };
+    assert_eq!(refusal.kind, RefusalKind::Conflict);
+    holder.close().await;
+    one.close().await;
+    two.close().await;
 }

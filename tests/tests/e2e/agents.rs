@@ -165,7 +165,7 @@ fn when_it_fails_the_run_goes_on_and_what_it_used_is_counted() {
     assert_eq!((&run.last()["tools"]["failed"], &run.last()["usage"]["input"]), (&json!(1), &json!(250)));
     assert_eq!(run.last()["usage"]["output"], 45);
     let told = told(&run);
-    for part in ["did not finish", "Unknown parameter.", "Looking."] {
+    for part in ["did not finish", "Unknown parameter;", "Looking."] {
         assert!(told.contains(part), "{part}: {told}");
     }
     let child = child_of(run.lines().first("tool.started").unwrap());

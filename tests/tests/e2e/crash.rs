@@ -255,3 +255,13 @@ fn nothing_is_lost_and_nothing_runs_twice_in_chat_completions() {
 fn nothing_is_lost_and_nothing_runs_twice_in_messages() {
     survives(Protocol::Messages);
 }
+
+#[test]
+fn nothing_is_lost_and_nothing_runs_twice_in_responses() {
+    survives(Protocol::Responses);
+}
+
+#[test]
+fn nothing_is_lost_and_nothing_runs_twice_in_gemini() {
+    survives(Protocol::Gemini);
+}

@@ -1,9 +1,11 @@
 //! A disk that takes nothing more, in the middle of a run.
 
-use std::fs;
+use std::fs::{self, File};
+use std::path::PathBuf;
 
-use hostler_tests::harness::PATIENCE;
+use hostler_tests::harness::{Home, PATIENCE, Signal};
 use hostler_tests::strict::{Answer, Gate, StrictProvider};
+use rustix::fs::{FlockOperation, fcntl_lock};
 
 use crate::home;
 
@@ -20,6 +22,57 @@ fn a_log_that_is_deleted_during_a_run_is_noticed() {
     assert_eq!(last["reason"], "storage");
     let message = last["message"].as_str().unwrap();
     assert!(message.contains("was deleted or moved away while it was in use"), "{message}");
+}
+
+#[test]
+fn that_the_log_is_gone_is_said_once() {
+    let (home, gate) = (home(), Gate::new());
+    let calls = Answer::calling("c1", "ls", serde_json::json!({}));
+    let provider = StrictProvider::start([calls.gate(&gate), Answer::say("Hello.")]);
+    let run = home.run_text(&provider, ["Hi"]).start();
+    assert!(gate.wait_reached(PATIENCE));
+    fs::remove_dir_all(home.state().join("hostler")).unwrap();
+    gate.open();
+    let run = run.finish().expect_code(1);
+    assert_eq!(run.err.matches("was deleted or moved away").count(), 1, "{}", run.err);
+    let provider = StrictProvider::start(Answer::say("Anew."));
+    home.run(&provider, ["--continue", "Hi"]).finish().expect_code(0);
+}
+
+/// The log of the only workspace, opened so that it can be locked.
+fn log(home: &Home) -> File {
+    let workspaces = home.state().join("hostler/workspaces");
+    let dir: PathBuf = fs::read_dir(workspaces).unwrap().next().unwrap().unwrap().path();
+    File::options().read(true).write(true).open(dir.join("hostler.db")).unwrap()
+}
+
+#[test]
+fn a_log_that_somebody_has_locked_is_waited_for_a_moment_and_then_said() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+    home.run(&provider, ["Hi"]).finish().expect_code(0);
+    let log = log(&home);
+    fcntl_lock(&log, FlockOperation::LockExclusive).unwrap();
+    let run = home.run(&provider, ["--continue", "Hi"]).finish().expect_code(1);
+    assert_eq!(run.lines().kinds(), ["run.started", "run.finished"], "the first line waits for no log");
+    assert_eq!(run.last()["reason"], "storage");
+    fcntl_lock(&log, FlockOperation::Unlock).unwrap();
+    provider.push(Answer::say("Again."));
+    home.run(&provider, ["--continue", "Hi"]).finish().expect_code(0);
+}
+
+#[test]
+fn a_signal_is_obeyed_while_the_log_is_locked() {
+    for signal in [Signal::Interrupt, Signal::Terminate, Signal::Hangup] {
+        let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+        home.run(&provider, ["Hi"]).finish().expect_code(0);
+        let log = log(&home);
+        fcntl_lock(&log, FlockOperation::LockExclusive).unwrap();
+        let run = home.run(&provider, ["--continue", "Hi"]).start();
+        run.wait_for_line("run.started");
+        run.signal(signal);
+        let run = run.finish().expect_code(signal.code());
+        assert_eq!(run.lines().kinds(), ["run.started", "run.finished"]);
+    }
 }
 
 #[test]

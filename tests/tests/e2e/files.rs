@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use hostler_tests::strict::{Answer, Recorded, Script, StrictProvider};
+use hostler_tests::strict::{Answer, Gate, Recorded, Script, StrictProvider};
 use serde_json::json;
 
-use crate::home;
+use crate::{PATIENCE, home};
 
 #[test]
 fn files_are_attached() {
@@ -61,11 +61,74 @@ fn the_answer_is_also_written_to_a_file() {
 }
 
 #[test]
+fn a_run_that_is_killed_leaves_the_file_as_it_was() {
+    let (home, gate) = (home(), Gate::new());
+    let provider = StrictProvider::start(Answer::say("Once").gate(&gate));
+    home.write("answer.txt", "old");
+    let run = home.run(&provider, ["--output", "answer.txt", "Hi"]).start();
+    assert!(gate.wait_reached(PATIENCE));
+    run.wait_for_line("text.delta");
+    run.kill();
+    assert_eq!((home.read("answer.txt").as_str(), fs::read_dir(home.work()).unwrap().count()), ("old", 1));
+}
+
+#[test]
+fn an_answer_that_cannot_be_written_to_its_file_is_a_failure_and_not_lost() {
+    let (home, gate) = (home(), Gate::new());
+    let provider = StrictProvider::start(Answer::say("Hello.").gate(&gate));
+    let place = home.root().join("place");
+    fs::create_dir(&place).unwrap();
+    let file = place.join("answer.txt");
+    let run = home.run(&provider, ["--output", file.to_str().unwrap(), "Hi"]).start();
+    assert!(gate.wait_reached(PATIENCE));
+    fs::remove_dir(&place).unwrap();
+    gate.open();
+    let run = run.finish().expect_code(1);
+    let last = run.last();
+    assert_eq!((&last["reason"], &last["answer"]), (&json!("storage"), &json!("Hello.")));
+    assert!(last["message"].as_str().unwrap().contains("give --output another file"), "{last}");
+}
+
+#[test]
+fn a_link_to_a_file_stays_one_and_the_file_is_written() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+    home.write("real.txt", "old");
+    std::os::unix::fs::symlink("real.txt", home.work().join("link.txt")).unwrap();
+    home.run(&provider, ["--output", "link.txt", "Hi"]).finish().expect_code(0);
+    assert!(home.work().join("link.txt").is_symlink());
+    assert_eq!(home.read("real.txt"), "Hello.\n");
+}
+
+#[test]
+fn a_file_that_may_not_be_written_is_said_before_anything_is_asked() {
+    if rustix::process::geteuid().is_root() {
+        println!("skipped: nothing is read-only for this user");
+        return;
+    }
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("never")));
+    let mode = |path: &str, mode| {
+        fs::set_permissions(home.work().join(path), std::os::unix::fs::PermissionsExt::from_mode(mode))
+            .unwrap();
+    };
+    home.write("answer.txt", "old");
+    mode("answer.txt", 0o444);
+    home.write("closed/keep", "");
+    mode("closed", 0o555);
+    for file in ["answer.txt", "closed/answer.txt"] {
+        let run = home.run(&provider, ["--output", file, "Hi"]).finish().expect_code(2);
+        assert!(run.last()["message"].as_str().unwrap().contains("give --output another"), "{}", run.last());
+    }
+    mode("closed", 0o755);
+    assert!(provider.requests().is_empty() && home.read("answer.txt") == "old");
+}
+
+#[test]
 fn nothing_is_kept_of_an_ephemeral_run() {
     let home = home();
-    let look = Answer::calling("c1", "ls", json!({}));
+    // More than a result has room for, so that the rest would be kept elsewhere.
+    let look = Answer::calling("c1", "bash", json!({"command": "seq 1 200000"}));
     let provider = StrictProvider::start([look, Answer::say("I have looked.")]);
-    let run = home.run_text(&provider, ["--ephemeral", "--format", "json", "Hi"]);
+    let run = home.run_text(&provider, ["--ephemeral", "--yolo", "--format", "json", "Hi"]);
     let last: serde_json::Value = serde_json::from_str(run.finish().expect_code(0).out.trim()).unwrap();
     assert_eq!((&last["answer"], &last["tools"]["ok"]), (&json!("I have looked."), &json!(1)));
     let mut left = Vec::new();
@@ -93,4 +156,19 @@ fn a_small_model_gives_a_title() {
     assert!(asked.iter().any(|request| request.body["model"] == "strict-1"));
     let unknown = home.run(&provider, ["--small-model", "nobody/x", "Hi"]).finish().expect_code(2);
     assert_eq!(unknown.last()["reason"], "unknown_model");
+}
+
+#[test]
+fn with_another_directory_all_other_paths_are_seen_from_there() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("{\"name\": \"Ada\"}")));
+    home.write("sub/a.txt", "below\n");
+    home.write("sub/system.txt", "You are a parrot.\n");
+    home.write("sub/schema.json", "{\"type\": \"object\"}\n");
+    home.write("a.txt", "above\n");
+    let words =
+        ["--file", "a.txt", "--system", "system.txt", "--schema", "schema.json", "--output", "../out.json"];
+    home.run(&provider, ["--cwd", "sub", "Who?"]).words(words).finish().expect_code(0);
+    let said = provider.completions()[0].body.to_string();
+    assert!(said.contains("below") && said.contains("parrot") && !said.contains("above"), "{said}");
+    assert_eq!(home.read("out.json"), "{\"name\": \"Ada\"}\n");
 }

@@ -6,14 +6,13 @@ use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hostler_tests::harness::Home;
 use hostler_tests::strict::{Answer, StrictProvider};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::{Value, json};
 
-use crate::home;
+use crate::{home, terminal};
 
 /// What must be seen nowhere.
 const SECRET: &str = "the-secret-of-somebody-else";
@@ -155,19 +154,11 @@ fn nothing_gets_out_and_nothing_outside_is_changed() {
     }
 }
 
-/// A new terminal: the end of whoever sits there, and where it is for the program.
-fn terminal() -> (fs::File, PathBuf) {
-    let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&person).and_then(|()| unlockpt(&person)).unwrap();
-    let name = ptsname(&person, Vec::new()).unwrap();
-    (fs::File::from(person), PathBuf::from(name.to_str().unwrap()))
-}
-
 #[test]
 fn a_terminal_gets_to_see_nothing_that_it_would_obey() {
     let (home, provider) = (home(), StrictProvider::start(script()));
     lay(&home);
-    let (mut person, terminal) = terminal();
+    let (mut person, terminal) = terminal::named();
     // Held open, so that what was written is not lost when the program ends.
     let held = fs::File::options().write(true).open(&terminal).unwrap();
     let run = home.run_text(&provider, ["Look around."]).output_to(&terminal).finish().expect_code(0);

@@ -1,9 +1,14 @@
 //! Where the prompt comes from.
 
-use hostler_tests::harness::Hostler;
-use hostler_tests::strict::{Answer, StrictProvider};
+use std::fs::File;
+use std::io::Write;
+use std::process::Command;
 
-use crate::home;
+use hostler_tests::harness::{Hostler, Signal, wait_until};
+use hostler_tests::strict::{Answer, StrictProvider};
+use rustix::io::ioctl_fionread;
+
+use crate::{PATIENCE, home, terminal};
 
 /// What the provider is asked, and the warnings, when the program is started with those words.
 #[track_caller]
@@ -49,6 +54,88 @@ fn an_open_silent_pipe_is_left_alone_with_a_warning() {
     let (text, warnings) = asked(&["Hi"], |run| run.silent_input());
     assert_eq!(text, "Hi");
     assert!(warnings.len() == 1 && warnings[0].contains("--stdin"), "{warnings:?}");
+}
+
+#[test]
+fn once_a_byte_has_come_the_rest_is_waited_for() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+    // Half of what is piped in is there from the beginning; the rest comes when the run has long begun.
+    let half = home.root().join("half");
+    assert!(Command::new("mkfifo").arg(&half).status().unwrap().success());
+    let mut both = File::options().read(true).write(true).open(&half).unwrap();
+    both.write_all(b"one ").unwrap();
+    let reads = File::open(&half).unwrap();
+    let run = home.run(&provider, ["Hi"]).input_from(reads).start();
+    run.wait_for_line("run.started");
+    wait_until("the first half is read", || ioctl_fionread(&both).unwrap() == 0);
+    assert!(provider.requests().is_empty(), "a prompt that is not complete is not asked about");
+    both.write_all(b"two").unwrap();
+    drop(both);
+    let run = run.finish().expect_code(0);
+    assert_eq!(provider.completions()[0].last_user_text(), "one two\n\nHi");
+    assert!(run.lines().of("warning").is_empty(), "{}", run.out);
+}
+
+#[test]
+fn a_pipe_that_stays_silent_is_given_a_moment_and_not_read_afterwards() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+    let mut run = home.run(&provider, ["Hi"]).silent_input().start();
+    let millis = |line: &serde_json::Value| {
+        let text = line["ts"].as_str().unwrap().to_owned();
+        let number = |at: std::ops::Range<usize>| text[at].parse::<u64>().unwrap();
+        ((number(11..13) * 60 + number(14..16)) * 60 + number(17..19)) * 1000 + number(20..23)
+    };
+    let (started, warned) = (run.wait_for_line("run.started"), run.wait_for_line("warning"));
+    let waited = (millis(&warned) + 86_400_000 - millis(&started)) % 86_400_000;
+    assert!(waited >= 190, "{waited} ms");
+    // Nobody reads this any more.
+    run.write("late");
+    assert!(provider.wait_for_requests(1, PATIENCE), "with the pipe still open");
+    run.finish().expect_code(0);
+    assert_eq!(provider.completions()[0].last_user_text(), "Hi");
+}
+
+#[test]
+fn a_terminal_is_read_only_if_that_is_asked_for() {
+    for (words, prompt) in [(&["Hi"][..], "Hi"), (&["--stdin", "Hi"], "typed\n\nHi"), (&["-"], "typed")] {
+        let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+        let (mut person, program) = terminal::open();
+        person.write_all(b"typed\n\x04").unwrap();
+        let run = home.run(&provider, words.to_vec()).input_from(program).finish().expect_code(0);
+        assert_eq!(provider.completions()[0].last_user_text(), prompt, "{words:?}");
+        assert!(run.lines().of("warning").is_empty(), "{}", run.out);
+    }
+}
+
+#[test]
+fn without_a_prompt_a_terminal_is_not_waited_for() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("never")));
+    let (_person, program) = terminal::open();
+    let run = home.run(&provider, [] as [&str; 0]).input_from(program).finish().expect_code(2);
+    assert!(run.last()["message"].as_str().unwrap().contains("prompt is empty"), "{}", run.last());
+}
+
+#[test]
+fn standard_input_that_is_closed_is_empty() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+    let closed = r#"exec "$0" "$@" <&- 2>&-"#;
+    let run = home.run(&provider, ["Hi"]).through_shell(closed).finish().expect_code(0);
+    assert_eq!(provider.completions()[0].last_user_text(), "Hi");
+    assert!(run.lines().of("warning").is_empty(), "{}", run.out);
+}
+
+/// A file that is a pipe without a writer may never end: that is a matter of the run, which has begun.
+#[test]
+fn files_that_do_not_come_hold_up_neither_the_first_line_nor_a_signal() {
+    for option in ["--file", "--system"] {
+        let (home, provider) = (home(), StrictProvider::start(Answer::say("never")));
+        assert!(Command::new("mkfifo").arg(home.work().join("pipe")).status().unwrap().success());
+        let run = home.run(&provider, [option, "pipe", "Hi"]).start();
+        run.wait_for_line("run.started");
+        run.signal(Signal::Interrupt);
+        let run = run.finish().expect_code(130);
+        assert_eq!(run.lines().kinds(), ["run.started", "run.finished"], "{option}");
+    }
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The commands that show and check: `config`, `schema`, `models`, `dirs`, `doctor`; and working somewhere else.
 
 use std::fs;
+use std::path::Path;
 
-use hostler_tests::harness::Finished;
+use hostler_tests::harness::{Finished, snapshot};
 use hostler_tests::strict::{Answer, Script, StrictProvider};
 use serde_json::Value;
 
@@ -57,19 +58,20 @@ fn a_key_is_set_and_all_else_in_the_file_stays() {
 #[test]
 fn help_says_what_there_is() {
     let home = home();
-    for (words, expected) in [
-        (&["config"][..], include_str!("help/config.txt")),
-        (&["config", "show"], include_str!("help/config-show.txt")),
-        (&["config", "set"], include_str!("help/config-set.txt")),
-        (&["schema"], include_str!("help/schema.txt")),
-        (&["trust"], include_str!("help/trust.txt")),
-        (&["models"], include_str!("help/models.txt")),
-        (&["dirs"], include_str!("help/dirs.txt")),
-        (&["doctor"], include_str!("help/doctor.txt")),
+    for (words, name) in [
+        (&["config"][..], "config"),
+        (&["config", "show"], "config-show"),
+        (&["config", "set"], "config-set"),
+        (&["schema"], "schema"),
+        (&["trust"], "trust"),
+        (&["models"], "models"),
+        (&["dirs"], "dirs"),
+        (&["doctor"], "doctor"),
     ] {
         let help = home.hostler(words.to_vec()).words(["--help"]).finish().expect_code(0);
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/e2e/help/{name}.txt"));
         // The program under test has another name.
-        assert_eq!(help.out.replace("hostler-under-test", "hostler"), expected, "{words:?}");
+        snapshot::check(&file, &help.out.replace("hostler-under-test", "hostler"));
     }
 }
 
@@ -101,7 +103,7 @@ fn models_are_listed_with_what_is_known_of_them() {
 #[test]
 fn everything_is_where_it_is_said_to_be() {
     let home = home();
-    let other = home.root().join("other");
+    let other = home.work().join("other");
     fs::create_dir(home.work().join("sub")).unwrap();
     let words = ["dirs", "--json", "--cwd", "sub", "--data-dir", "../other"];
     let dirs = json(&home.hostler(words).finish().expect_code(0));

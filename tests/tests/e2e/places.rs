@@ -106,6 +106,99 @@ fn in_a_directory_that_was_deleted() {
     assert!(!gone.exists());
 }
 
+/// Starts as somebody who may write nothing that is not theirs: whoever runs the tests, or nobody if that is root.
+const HUMBLE: &str = r#"[ "$(id -u)" != 0 ] || exec setpriv --reuid=65534 --regid=65534 --clear-groups "$0" "$@"
+exec "$0" "$@""#;
+
+/// Lets everybody read all below a directory, and its owner write there or not.
+fn open_to_all(directory: &std::path::Path, writable: bool) {
+    let mode = |path: &std::path::Path, mode: u32| {
+        let mode = if writable { mode | 0o200 } else { mode };
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    if writable {
+        mode(directory, 0o555);
+    }
+    for entry in fs::read_dir(directory).unwrap().flatten() {
+        if entry.path().is_dir() {
+            open_to_all(&entry.path(), writable);
+        } else {
+            mode(&entry.path(), 0o444);
+        }
+    }
+    mode(directory, 0o555);
+}
+
+#[test]
+fn state_that_can_only_be_read_is_read_and_a_run_says_once_where_it_writes() {
+    let (home, provider) = (home(), StrictProvider::start([Answer::say("Hello."), Answer::say("Again.")]));
+    let session = home.run(&provider, ["Hi"]).finish().expect_code(0).lines().session();
+    open_to_all(&home.root(), true);
+    fs::set_permissions(home.root().join("tmp"), fs::Permissions::from_mode(0o777)).unwrap();
+    open_to_all(&home.state(), false);
+    let humble = |words: &[&str]| home.hostler(words.iter().copied()).through_shell(HUMBLE).finish();
+    for words in
+        [&["sessions", "list"][..], &["sessions", "show", &session], &["sessions", "export", &session]]
+    {
+        let shown = humble(words).expect_code(0);
+        assert!(shown.out.contains("Hi") && shown.err.is_empty(), "{words:?}: {} {}", shown.out, shown.err);
+    }
+    assert!(humble(&["runs", "list"]).expect_code(0).out.contains("Hi"));
+    let renamed = humble(&["sessions", "rename", &session, "Other"]).expect_code(1);
+    assert!(renamed.err.contains("cannot be written to, so nothing in it can be changed"), "{}", renamed.err);
+    let checked = humble(&["doctor"]);
+    assert!(checked.out.contains("records, sound"), "{}", checked.out);
+    let run = home.run_text(&provider, ["Hi"]).through_shell(HUMBLE).finish().expect_code(0);
+    assert_eq!(
+        (run.out.as_str(), run.err.matches("sessions are kept in").count()),
+        ("Again.\n", 1),
+        "{}",
+        run.err
+    );
+    assert!(run.err.contains("those that are there can be listed and shown"), "{}", run.err);
+    assert_eq!(humble(&["sessions", "list", "--json"]).expect_code(0).out.lines().count(), 1);
+    open_to_all(&home.state(), true);
+}
+
+/// The log of the one workspace that there is, all of it in one file.
+fn log_of(home: &hostler_tests::harness::Home) -> std::path::PathBuf {
+    let workspaces = home.state().join("hostler/workspaces");
+    let workspace = fs::read_dir(workspaces).unwrap().next().unwrap().unwrap().path();
+    let log = workspace.join("hostler.db");
+    for beside in ["-wal", "-shm"] {
+        // They need not be there, and what they hold beside the first commit does not matter here.
+        let _ = fs::remove_file(format!("{}{beside}", log.display()));
+    }
+    log
+}
+
+#[test]
+fn a_log_of_a_newer_version_or_a_part_of_one_is_left_alone_and_named() {
+    for (said, spoil) in [
+        (
+            "use a newer hostler",
+            (|bytes: &mut Vec<u8>| bytes[60..64].copy_from_slice(&99_u32.to_be_bytes())) as fn(&mut Vec<u8>),
+        ),
+        ("is damaged", |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() / 2)),
+        ("is damaged", |bytes: &mut Vec<u8>| bytes[4_096..].fill(0xa5)),
+    ] {
+        let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+        home.run(&provider, ["Hi"]).finish().expect_code(0);
+        let log = log_of(&home);
+        let mut bytes = fs::read(&log).unwrap();
+        spoil(&mut bytes);
+        fs::write(&log, &bytes).unwrap();
+        let run = home.run(&provider, ["--continue", "Hi"]).finish().expect_code(1);
+        assert_eq!((&run.last()["reason"], provider.completions().len()), (&json!("storage"), 1), "{said}");
+        let listed = home.hostler(["sessions", "list"]).finish().expect_code(1);
+        let checked = home.hostler(["doctor"]).finish().expect_code(1);
+        for told in [run.last()["message"].as_str().unwrap(), &listed.err, &checked.out] {
+            assert!(told.contains(said) && told.contains(log.to_str().unwrap()), "{said}: {told}");
+        }
+        assert_eq!(fs::read(&log).unwrap(), bytes, "{said}");
+    }
+}
+
 #[test]
 fn where_the_log_is_broken_it_says_so_and_changes_nothing() {
     let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));

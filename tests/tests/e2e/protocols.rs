@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::home;
 
 /// The protocols that are tested.
-pub(crate) const SPOKEN: [Protocol; 3] = [Protocol::Chat, Protocol::Messages, Protocol::Responses];
+pub(crate) const SPOKEN: [Protocol; 4] = Protocol::ALL;
 
 /// How many runs are in progress at the same time, where they do not mostly wait.
 const AT_ONCE: usize = 8;

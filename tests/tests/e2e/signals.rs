@@ -1,8 +1,8 @@
 //! Signals that come again or are ignored, and readers that go away or read nothing.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use hostler_tests::harness::{Finished, Home, Signal};
+use hostler_tests::harness::{Finished, Home, Signal, wait_until};
 use hostler_tests::strict::{Answer, Gate, StrictProvider};
 use serde_json::json;
 
@@ -79,17 +79,77 @@ fn a_reader_that_is_gone_when_the_answer_comes_is_noticed() {
     }
 }
 
-/// Its lines are short enough to be written whole or not at all: nobody can take back half a line.
+/// What a run has to say to a reader that reads nothing, more than any pipe takes; the lines are short or long.
+fn talks(lines: &str, gate: &Gate) -> StrictProvider {
+    let look = |answer: Answer, n: usize| match lines {
+        "short" => answer.call(&format!("c{n}"), "ls", json!({})),
+        _ => answer.call(&format!("c{n}"), "view", json!({"file_path": "long", "offset": n + 1})),
+    };
+    StrictProvider::start([(0..400).fold(Answer::new(), look), Answer::say("Done.").gate(gate)])
+}
+
 #[test]
-fn a_reader_that_reads_nothing_does_not_outlast_a_signal() {
-    let look = |answer: Answer, n: usize| answer.call(&format!("c{n}"), "ls", json!({}));
+fn a_reader_that_reads_nothing_does_not_outlast_a_signal_and_gets_whole_lines() {
+    for lines in ["short", "long"] {
+        let (home, gate) = (home(), Gate::new());
+        home.write("long", &"A line of a text that is long.\n".repeat(1_000));
+        let provider = talks(lines, &gate);
+        let run = home.run(&provider, ["Hi"]).reader_sleeps().start();
+        assert!(gate.wait_reached(PATIENCE), "the run goes on for as long as what it says can be kept");
+        run.signal(Signal::Terminate);
+        let run = run.finish_unread();
+        assert_eq!(run.code, Some(143), "{}", run.err);
+        goes_on(&home);
+    }
+}
+
+#[test]
+fn a_reader_that_reads_nothing_does_not_hold_up_a_second_interrupt() {
     let (home, gate) = (home(), Gate::new());
-    let provider =
-        StrictProvider::start([(0..400).fold(Answer::new(), look), Answer::say("Done.").gate(&gate)]);
+    let provider = talks("short", &gate);
     let run = home.run(&provider, ["Hi"]).reader_sleeps().start();
-    assert!(gate.wait_reached(PATIENCE), "the run goes on for as long as what it says can be kept");
-    run.signal(Signal::Terminate);
+    assert!(gate.wait_reached(PATIENCE));
+    let sent = Instant::now();
+    run.signal(Signal::Interrupt);
+    // Once the first one is settled, only the reader is waited for.
+    wait_until("the run is recorded", || {
+        home.hostler(["runs", "list", "--json"]).finish().out.contains("\"sigint\"")
+    });
+    run.signal(Signal::Interrupt);
     let run = run.finish_unread();
-    assert_eq!(run.code, Some(143), "{}", run.err);
+    assert_eq!(run.code, Some(130), "{}", run.err);
+    assert!(sent.elapsed() < Duration::from_secs(4), "it took {:?}", sent.elapsed());
     goes_on(&home);
+}
+
+#[test]
+fn a_reader_that_is_slow_gets_everything() {
+    let line = "0123456789abcde\n".repeat(1024);
+    for format in ["text", "json", "jsonl"] {
+        let (home, provider) = (home(), StrictProvider::start(Answer::new().repeat(100, &line)));
+        let mut run = home.run_text(&provider, ["--format", format, "Hi"]).reader_sleeps().start();
+        // The run is over long before anything of that size is read.
+        wait_until("the run is recorded", || {
+            home.hostler(["runs", "list", "--json"]).finish().out.contains("\"completed\"")
+        });
+        run.reader_wakes();
+        let run = run.finish().expect_code(0);
+        match format {
+            "text" => assert_eq!(run.out, line.repeat(100)),
+            _ => assert_eq!(run.last()["answer"], line.repeat(100)),
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_noticed_while_nothing_is_said() {
+    for words in [&[][..], &["--live"], &["--format", "json"], &["--format", "jsonl"]] {
+        let (home, provider) = (home(), StrictProvider::start(Answer::new().stall_headers()));
+        let mut run = home.run_text(&provider, ["Hi"]).words(words.iter().copied()).start();
+        assert!(provider.wait_for_requests(1, PATIENCE));
+        run.reader_leaves();
+        assert!(provider.wait_for_hang_ups(1, PATIENCE), "{words:?}: nobody waits for the answer");
+        run.finish().expect_code(141);
+        goes_on(&home);
+    }
 }

@@ -24,8 +24,8 @@ fn said(home: &Home, session: &str) -> Vec<String> {
 }
 
 #[test]
-fn twenty_in_one_directory_work_at_the_same_time() {
-    const COUNT: usize = 20;
+fn fifty_in_one_directory_work_at_the_same_time() {
+    const COUNT: usize = 50;
     let gate = Gate::new();
     let held = gate.clone();
     let script = Script::each(move |request: &Recorded| {

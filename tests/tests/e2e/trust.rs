@@ -95,6 +95,6 @@ fn trust_wants_a_directory() {
     home.write("file", "");
     assert_eq!(
         home.hostler(["trust", "file"]).finish().expect_code(2).err,
-        "hostler: file is not a directory.\n"
+        "hostler: file is not a directory; name the one that has the .hostler.\n"
     );
 }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use hostler_core::catalogue::Builtin;
 use hostler_core::client::printable;
 use hostler_core::config::{Config, Provider};
+use hostler_shell::clock::Clock;
 use hostler_shell::models::Models;
-use hostler_shell::store;
+use hostler_shell::{logging, store};
 use serde_json::json;
 
 use super::{json as line, print};
@@ -70,19 +71,22 @@ fn word(verdict: Verdict) -> &'static str {
 }
 
 fn examine() -> Result<Vec<Finding>, Failure> {
+    let read_only = Place::read_only().map_err(Failure::error)?;
     let place = match Place::here() {
         Ok(place) => place,
-        Err(why) => return Ok(vec![Finding::new("data", Verdict::Bad, why)]),
+        Err(why) => {
+            let kept = read_only.map(|place| log(&place));
+            return Ok([Finding::new("data", Verdict::Bad, why)].into_iter().chain(kept).collect());
+        }
     };
     let mut findings = vec![match &place.warning {
         None => Finding::new("data", Verdict::Good, format!("{} can be written to", place.state.display())),
         Some(warning) => Finding::new("data", Verdict::Odd, warning.clone()),
     }];
-    findings.push(match store::check(&place.dir) {
-        Ok(None) => Finding::new("log", Verdict::Good, "there are no sessions in this directory yet"),
-        Ok(Some(records)) => Finding::new("log", Verdict::Good, format!("{records} records, sound")),
-        Err(error) => Finding::new("log", Verdict::Bad, error.to_string()),
-    });
+    findings.push(log(read_only.as_ref().unwrap_or(&place)));
+    let logs = logging::directory(&place.state);
+    let text = format!("what processes did is in {}; HOSTLER_LOG=debug has them say more", logs.display());
+    findings.push(Finding::new("logging", Verdict::Good, text));
     match place.configuration() {
         Ok(loaded) => {
             findings.push(Finding::new("configuration", Verdict::Good, "can be used"));
@@ -101,11 +105,24 @@ fn examine() -> Result<Vec<Finding>, Failure> {
     Ok(findings)
 }
 
+/// Whether what is kept of this directory is sound.
+fn log(place: &Place) -> Finding {
+    match store::check(&place.dir) {
+        Ok(None) => Finding::new("log", Verdict::Good, "there are no sessions in this directory yet"),
+        Ok(Some(records)) => Finding::new("log", Verdict::Good, format!("{records} records, sound")),
+        Err(error) => Finding::new("log", Verdict::Bad, error.to_string()),
+    }
+}
+
 /// Asks each configured provider for its list of models.
 fn providers(config: Config) -> Result<Vec<Finding>, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
-    let models = Models::new(Arc::new(config), None, PATIENCE);
+    let runtime = runtime.map_err(|error| {
+        Failure::error(format!(
+            "The program cannot start ({error}); see whether there is room for another process."
+        ))
+    })?;
+    let models = Models::new(Arc::new(config), None, PATIENCE, Clock::start());
     let mut findings = Vec::new();
     let mut served = false;
     for (name, provider) in models.config().providers.iter().filter(|(_, provider)| provider.configured) {

@@ -36,16 +36,36 @@ struct Asking {
 }
 
 impl Asking {
+    /// To be asked and told things.
     fn new() -> Result<Self, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime =
-            runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
+        if let Some(place) = Place::read_only().map_err(Failure::error)? {
+            let state = place.state.display();
+            return Err(Failure::error(format!(
+                "{state} cannot be written to, so nothing in it can be changed; make it writable or name another one with --data-dir."
+            )));
+        }
         let place = Place::here().map_err(Failure::error)?;
         warn(place.warning.as_slice());
         // No model is asked anything, so what is configured does not matter, nor what is wrong with it.
-        let config = Arc::new(Config::bare());
-        let door =
-            runtime.block_on(async { place.open(Clock::start(), config, true) }).map_err(Failure::error)?;
+        Self::at(|| place.open(Clock::start(), Arc::new(Config::bare()), true))
+    }
+
+    /// To be asked, also if nothing can be written.
+    fn to_read() -> Result<Self, Failure> {
+        match Place::read_only().map_err(Failure::error)? {
+            Some(place) => Self::at(|| place.open_to_read(Clock::start())),
+            None => Self::new(),
+        }
+    }
+
+    fn at(open: impl FnOnce() -> Result<InProcess, String>) -> Result<Self, Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| {
+            Failure::error(format!(
+                "The program cannot start ({error}); see whether there is room for another process."
+            ))
+        })?;
+        let door = runtime.block_on(async { open() }).map_err(Failure::error)?;
         Ok(Self { runtime, door })
     }
 

@@ -48,7 +48,12 @@ pub(crate) fn at(file: &Path, number: u64) -> Result<ExitCode, Failure> {
 /// Writes a flight record with its texts hidden to a new file that only its owner can read.
 pub(crate) fn export(file: &Path, to: &Path) -> Result<ExitCode, Failure> {
     let redacted = flight::redact(&read(file)?).map_err(|error| unfit(file, &error))?;
-    let unwritable = |error| Failure::error(format!("{} cannot be written ({error}).", to.display()));
+    let unwritable = |error| {
+        Failure::error(format!(
+            "{} cannot be written ({error}); name a file that is not there yet.",
+            to.display()
+        ))
+    };
     let mut out = OpenOptions::new().write(true).create_new(true).mode(0o600).open(to).map_err(unwritable)?;
     out.write_all(redacted.text.as_bytes()).map_err(unwritable)?;
     let (batches, cut) = (redacted.batches, cut(redacted.cut));
@@ -61,8 +66,9 @@ pub(crate) fn export(file: &Path, to: &Path) -> Result<ExitCode, Failure> {
 }
 
 fn read(file: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(file)
-        .map_err(|error| Failure::usage(format!("{} cannot be read ({error}).", file.display())))
+    std::fs::read_to_string(file).map_err(|error| {
+        Failure::usage(format!("{} cannot be read ({error}); check the path.", file.display()))
+    })
 }
 
 fn unfit(file: &Path, error: &impl std::fmt::Display) -> Failure {

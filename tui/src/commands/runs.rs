@@ -14,7 +14,7 @@ use crate::failure::Failure;
 const PROMPT_CHARS: usize = 60;
 
 pub(crate) fn runs(command: &Runs) -> Result<ExitCode, Failure> {
-    let asking = Asking::new()?;
+    let asking = Asking::to_read()?;
     match command {
         Runs::List { json: as_json, limit } => {
             let Reply::Runs(runs) = asking.query(Query::LatestRuns { limit: *limit })? else {

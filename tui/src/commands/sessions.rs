@@ -14,7 +14,10 @@ use crate::cli::{Document, Sessions};
 use crate::failure::Failure;
 
 pub(crate) fn sessions(command: &Sessions) -> Result<ExitCode, Failure> {
-    let asking = Asking::new()?;
+    let asking = match command {
+        Sessions::List { .. } | Sessions::Show { .. } | Sessions::Export { .. } => Asking::to_read()?,
+        Sessions::Rename { .. } | Sessions::Fork { .. } | Sessions::Delete { .. } => Asking::new()?,
+    };
     match command {
         Sessions::List { json: as_json, limit } => {
             let Reply::Sessions(sessions) = asking.query(Query::Sessions { limit: *limit })? else {

@@ -17,7 +17,7 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<ExitCode, Failure> {
     let trusted = Trusted::in_state(&place.state);
     let unusable = |error: std::io::Error| {
         Failure::error(format!(
-            "The list of trusted directories {} cannot be used: {error}.",
+            "The list of trusted directories {} cannot be used ({error}); mend it or move it away.",
             trusted.file().display()
         ))
     };
@@ -55,7 +55,12 @@ fn directory(args: &TrustArgs, place: &Place) -> Result<PathBuf, Failure> {
         Ok(directory) if directory.is_dir() => Ok(directory),
         // What is gone can still be trusted no longer.
         Err(_) if args.revoke => Ok(std::path::absolute(named)?),
-        Ok(_) => Err(Failure::usage(format!("{} is not a directory.", named.display()))),
-        Err(error) => Err(Failure::usage(format!("{} cannot be found ({error}).", named.display()))),
+        Ok(_) => Err(Failure::usage(format!(
+            "{} is not a directory; name the one that has the .hostler.",
+            named.display()
+        ))),
+        Err(error) => {
+            Err(Failure::usage(format!("{} cannot be found ({error}); check the path.", named.display())))
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use hostler_core::client::{Gathered, Input};
 use hostler_shell::rules;
+use hostler_shell::schema::{self, Fault};
 use tokio::sync::oneshot;
 
 use super::{attach, keep, prompt};
@@ -52,8 +53,24 @@ fn gather(args: &RunArgs, state: Option<PathBuf>) -> Result<Gathered, String> {
     args.output.as_deref().map_or(Ok(()), keep::check)?;
     let attachments = args.file.iter().map(|path| attach::file(path)).collect::<Result<_, _>>()?;
     let system = args.system.as_deref().map(|path| attach::text(path, "--system")).transpose()?;
+    let schema = args.schema.as_deref().map(answer_schema).transpose()?;
     let (text, warning) = prompt::gather(&args.prompt, args.stdin);
-    Ok(Gathered { text, attachments, rules, system, warning })
+    Ok(Gathered { text, attachments, rules, system, schema, warning })
+}
+
+/// The schema that the answer must satisfy. One that cannot be used is found out before anything is asked.
+fn answer_schema(path: &Path) -> Result<String, String> {
+    let text = attach::text(path, "--schema")?;
+    match schema::check(&text) {
+        Ok(()) => Ok(text),
+        Err(Fault { at, message }) => {
+            let at = at.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
+            let file = path.display();
+            Err(format!(
+                "{file}{at}: The schema for the answer cannot be used: {message}; mend it or give --schema another file."
+            ))
+        }
+    }
 }
 
 /// What is permitted for always. A file that cannot be read may forbid something, so nothing is done without it.

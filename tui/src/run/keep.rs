@@ -1,11 +1,11 @@
 //! The file that the answer goes to: it is as it was or has all of the answer, whoever looks at it and whatever happens.
 
-use std::fs::{self, Permissions};
-use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use tempfile::Builder;
+use hostler_shell::tools::put;
+use rustix::fs::{Access, access};
 use tokio::sync::oneshot;
 
 /// The file, and what becomes of it.
@@ -45,10 +45,11 @@ pub(super) fn check(file: &Path) -> Result<(), String> {
     let place = || -> io::Result<()> {
         let (target, dir) = place_of(file)?;
         match fs::metadata(&target) {
-            Ok(found) if !found.is_file() => Err(io::Error::other("it is there and is no file")),
-            Ok(_) => Ok(()),
-            Err(_) => fs::metadata(dir).map(drop),
+            Ok(found) if !found.is_file() => return Err(io::Error::other("it is there and is no file")),
+            Ok(_) => access(&target, Access::WRITE_OK)?,
+            Err(_) => {}
         }
+        Ok(access(dir, Access::WRITE_OK | Access::EXEC_OK)?)
     };
     place().map_err(|error| sentence(file, &error))
 }
@@ -58,19 +59,7 @@ fn sentence(file: &Path, error: &io::Error) -> String {
 }
 
 fn keep(file: &Path, text: &str) -> io::Result<()> {
-    let (target, dir) = place_of(file)?;
-    let found = fs::metadata(&target);
-    // What is there already keeps its mode; a new file gets what the umask leaves.
-    let mode = found.as_ref().map_or(0o666, |found| found.permissions().mode() & 0o7777);
-    let mut new =
-        Builder::new().prefix(".hostler-").permissions(Permissions::from_mode(mode)).tempfile_in(dir)?;
-    new.write_all(text.as_bytes())?;
-    if found.is_ok() {
-        new.as_file().set_permissions(Permissions::from_mode(mode))?;
-    }
-    new.as_file().sync_all()?;
-    new.persist(target).map_err(|error| error.error)?;
-    Ok(())
+    put(&place_of(file)?.0, text.as_bytes())
 }
 
 /// The file itself, where a link leads to it, and its directory.
@@ -89,6 +78,9 @@ fn place_of(file: &Path) -> io::Result<(PathBuf, PathBuf)> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+
     use super::*;
 
     fn mode(file: &Path) -> u32 {

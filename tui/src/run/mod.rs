@@ -3,11 +3,13 @@
 mod attach;
 mod gather;
 mod keep;
+mod opening;
 mod options;
 mod output;
 mod prompt;
 mod replies;
 mod signals;
+mod whole;
 
 use std::collections::VecDeque;
 use std::process::ExitCode;
@@ -25,6 +27,7 @@ use crate::cli::RunArgs;
 use crate::failure::Failure;
 use crate::place::Place;
 use keep::Keeping;
+use opening::{Opened, Opening};
 use output::{Lost, Output};
 use replies::Replies;
 use signals::Signals;
@@ -38,7 +41,11 @@ const CLOSING: Duration = Duration::from_secs(2);
 /// Runs a prompt to its end.
 pub(crate) fn run(args: RunArgs) -> Result<ExitCode, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Failure::error(format!("The program cannot start ({error}).")))?;
+    let runtime = runtime.map_err(|error| {
+        Failure::error(format!(
+            "The program cannot start ({error}); see whether there is room for another process."
+        ))
+    })?;
     let code = runtime.block_on(async {
         let run = Run::new(&args)?;
         Ok::<u8, Failure>(run.until_over(args).await)
@@ -52,7 +59,7 @@ struct Run {
     machine: Headless,
     clock: Clock,
     /// Where it runs and what is configured there.
-    place: Result<(Place, Arc<Config>), Refusal>,
+    place: Result<(Arc<Place>, Arc<Config>), Refusal>,
     /// Whether what happens is kept.
     keeps: bool,
     /// The file that the answer goes to, and what becomes of that.
@@ -62,6 +69,7 @@ struct Run {
     queue: VecDeque<String>,
     errors: Output,
     told: VecDeque<String>,
+    opening: Opening,
     door: Option<InProcess>,
     replies: Replies,
     events: Option<Subscription>,
@@ -71,6 +79,7 @@ struct Run {
 /// What the loop has waited for.
 enum Woken {
     Input(Input),
+    Opened(Opened),
     Written,
 }
 
@@ -78,9 +87,13 @@ impl Run {
     fn new(args: &RunArgs) -> Result<Self, Failure> {
         let clock = Clock::start();
         let mut options = options::options(args)?;
+        tracing::info!(run = %options.prompt.id, "a run begins");
         let place = configured(args, &mut options);
-        let signals = Signals::watch()
-            .map_err(|error| Failure::error(format!("Signals cannot be watched ({error}).")))?;
+        let signals = Signals::watch().map_err(|error| {
+            Failure::error(format!(
+                "Signals cannot be watched ({error}); see whether there is room for another process."
+            ))
+        })?;
         Ok(Self {
             machine: Headless::new(options, clock.now()),
             clock,
@@ -88,10 +101,11 @@ impl Run {
             keeps: !args.ephemeral,
             keeping: Keeping::new(args.output.clone()),
             signals,
-            output: Output::start(std::io::stdout()),
+            output: Output::watched(std::io::stdout()),
             queue: VecDeque::new(),
             errors: Output::start(std::io::stderr()),
             told: VecDeque::new(),
+            opening: Opening::default(),
             door: None,
             replies: Replies::default(),
             events: None,
@@ -100,11 +114,11 @@ impl Run {
     }
 
     async fn until_over(mut self, args: RunArgs) -> u8 {
-        self.feed(Input::Begin).await;
+        self.feed(Input::Begin);
         if let Err(refusal) = &self.place {
-            self.feed(Input::Unavailable(refusal.clone())).await;
+            self.feed(Input::Unavailable(refusal.clone()));
         }
-        let mut gathering = gather::start(args, self.place.as_ref().ok().map(|(place, _)| place));
+        let mut gathering = gather::start(args, self.place.as_ref().ok().map(|(place, _)| &**place));
         while self.code.is_none() {
             let (room, room_for_errors) = (self.output.ready(), self.errors.ready());
             let woken = tokio::select! {
@@ -116,6 +130,7 @@ impl Run {
                 () = room_for_errors, if !self.told.is_empty() => Woken::Written,
                 reply = self.replies.next() => answered(reply),
                 input = gathering.ready() => Woken::Input(input),
+                opened = self.opening.ready() => Woken::Opened(opened),
                 kept = self.keeping.done() => Woken::Input(Input::Kept(kept)),
                 event = next(&mut self.events), if self.queue.len() < QUEUED => match event {
                     Ok(event) => Woken::Input(Input::Event(Box::new((*event).clone()))),
@@ -123,24 +138,30 @@ impl Run {
                 },
             };
             match woken {
-                Woken::Input(input) => self.feed(input).await,
+                Woken::Input(input) => self.feed(input),
+                Woken::Opened(opened) => self.opened(opened),
                 Woken::Written => self.write(),
             }
         }
         self.finish().await
     }
 
-    async fn feed(&mut self, input: Input) {
+    fn feed(&mut self, input: Input) {
+        note(&input);
         let mut out = Effects::new();
         self.machine.handle(self.clock.now(), input, &mut out);
         let (_, effects) = out.into_parts();
         for effect in effects {
             match effect {
-                Effect::Request(request) => self.request(*request).await,
+                Effect::Open => self.open(),
+                Effect::Request(request) => self.request(*request),
                 Effect::Keep(text) => self.keeping.start(text),
                 Effect::Out(text) => self.queue.push_back(text),
                 Effect::Err(text) => self.told.push_back(text),
-                Effect::Exit(code) => self.code = Some(code),
+                Effect::Exit(code) => {
+                    tracing::info!(code, "the run is over for its client");
+                    self.code = Some(code);
+                }
             }
         }
         self.write();
@@ -152,24 +173,26 @@ impl Run {
         hand_over(&mut self.told, &self.errors);
     }
 
-    /// Asks at the door, which is opened for the first request: what is printed before needs no workspace.
-    async fn request(&mut self, request: Request) {
-        if self.door.is_none()
-            && let Err(refusal) = self.open().await
-        {
-            return Box::pin(self.feed(Input::Unavailable(refusal))).await;
-        }
-        let Some(door) = self.door.clone() else { return };
-        self.replies.expect(async move { door.request(request).await });
+    fn open(&mut self) {
+        // Without a place the run has ended already.
+        let Ok((place, config)) = &self.place else { return };
+        self.opening.start(place.clone(), self.clock, config.clone(), self.keeps);
     }
 
-    async fn open(&mut self) -> Result<(), Refusal> {
-        let (place, config) = self.place.as_ref().map_err(Clone::clone)?;
-        let unavailable = |message| Refusal::new(RefusalKind::Storage, message);
-        let door = place.open(self.clock, config.clone(), self.keeps).map_err(unavailable)?;
-        self.events = Some(door.subscribe(None).await.map_err(|error| unavailable(error.to_string()))?);
-        self.door = Some(door);
-        Ok(())
+    fn opened(&mut self, opened: Opened) {
+        match opened {
+            Ok((door, events)) => {
+                (self.door, self.events) = (Some(door), Some(events));
+                self.feed(Input::Opened);
+            }
+            Err(refusal) => self.feed(Input::Unavailable(refusal)),
+        }
+    }
+
+    /// Asks at the door, which is open before anything is asked.
+    fn request(&mut self, request: Request) {
+        let Some(door) = self.door.clone() else { return };
+        self.replies.expect(async move { door.request(request).await });
     }
 
     /// Says what is left to say and lets everything end, within the bound that a signal sets, also one that comes now.
@@ -186,11 +209,11 @@ impl Run {
             };
             match woken {
                 Ok(said) => break said,
-                Err(signal) => self.feed(Input::Signal(signal)).await,
+                Err(signal) => self.feed(Input::Signal(signal)),
             }
         };
         if let Some(lost) = said {
-            self.feed(input_of(lost)).await;
+            self.feed(input_of(lost));
         }
         self.close().await;
         self.code.unwrap_or(1)
@@ -210,6 +233,25 @@ impl Run {
         };
         // A door that does not close in time is left open.
         let _ = tokio::time::timeout_at(until, closing).await;
+    }
+}
+
+/// Notes in the log files what comes from outside.
+fn note(input: &Input) {
+    match input {
+        Input::Signal(signal) => tracing::info!(?signal, "a signal came"),
+        Input::OutputClosed => tracing::info!("the reader of standard output is gone"),
+        Input::OutputFailed(why) => tracing::info!(why, "standard output cannot be written"),
+        Input::Unavailable(refusal) => tracing::info!(kind = ?refusal.kind, "the workspace is not to be had"),
+        Input::ServerLost(_) => tracing::info!("the server is lost"),
+        Input::Mistake(_) => tracing::info!("what was asked for makes no sense"),
+        Input::Begin
+        | Input::Opened
+        | Input::Ready(_)
+        | Input::Reply(_)
+        | Input::Event(_)
+        | Input::Kept(_)
+        | Input::Tick => {}
     }
 }
 
@@ -277,7 +319,7 @@ async fn wait(
 }
 
 /// Finds out where the run is and what is configured there; the command line has the last word.
-fn configured(args: &RunArgs, options: &mut Options) -> Result<(Place, Arc<Config>), Refusal> {
+fn configured(args: &RunArgs, options: &mut Options) -> Result<(Arc<Place>, Arc<Config>), Refusal> {
     let place = Place::here().map_err(|message| Refusal::new(RefusalKind::Storage, message))?;
     options.cwd = place.root.display().to_string();
     if !args.ephemeral {
@@ -289,9 +331,13 @@ fn configured(args: &RunArgs, options: &mut Options) -> Result<(Place, Arc<Confi
     let limits = loaded.config.limits;
     let terms = &mut options.prompt.terms;
     terms.model = terms.model.take().or_else(|| loaded.config.model.clone());
+    terms.small_model = terms.small_model.take().or_else(|| loaded.config.small_model.clone());
+    // A title of a model's making costs something, so it is made only if somebody asks for it.
+    terms.title = terms.small_model.is_some();
+    terms.max_cost = args.max_cost.or(limits.max_cost);
     terms.max_steps = args.max_steps.or(limits.max_steps).unwrap_or(terms.max_steps);
     terms.max_wait = args.max_wait.or(limits.max_wait).unwrap_or(terms.max_wait);
     terms.rules.extend(loaded.rules);
     options.timeout = args.timeout.or(limits.timeout);
-    Ok((place, Arc::new(loaded.config)))
+    Ok((Arc::new(place), Arc::new(loaded.config)))
 }

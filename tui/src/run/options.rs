@@ -65,8 +65,6 @@ fn terms(args: &RunArgs) -> Result<Terms, Failure> {
         max_steps: args.max_steps.unwrap_or(usual.max_steps),
         max_wait: args.max_wait.unwrap_or(usual.max_wait),
         max_cost: args.max_cost,
-        // A title of a model's making costs something, so it is made only if somebody asks for it.
-        title: args.small_model.is_some(),
         small_model: args.small_model.clone(),
         append_system: args.append_system.clone(),
         ..usual

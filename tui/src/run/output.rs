@@ -5,8 +5,11 @@ use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
 
 use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::{FileType, fstat};
 use rustix::io::Errno;
 use tokio::sync::{mpsc, oneshot};
+
+use super::whole;
 
 /// How many pieces may be on their way to the reader.
 const UNDER_WAY: usize = 16;
@@ -15,6 +18,8 @@ const UNDER_WAY: usize = 16;
 pub(super) struct Output {
     pieces: Option<mpsc::Sender<String>>,
     ended: oneshot::Receiver<Ended>,
+    /// Tells of a reader that goes away while there is nothing to write.
+    gone: Option<oneshot::Receiver<()>>,
     over: bool,
 }
 
@@ -45,12 +50,24 @@ impl Output {
             // Whoever started the writer may be gone.
             let _ = said.send(write(out, receiver));
         });
-        Self { pieces: Some(pieces), ended, over: false }
+        Self { pieces: Some(pieces), ended, gone: None, over: false }
+    }
+
+    /// The same, and a reader that goes away is noticed also while there is nothing to write.
+    pub(super) fn watched(out: impl Write + AsFd + Send + 'static) -> Self {
+        Self { gone: watch(&out), ..Self::start(out) }
     }
 
     /// Ends when nothing more can be written.
     pub(super) async fn lost(&mut self) -> Lost {
-        let lost = if self.over { None } else { lost((&mut self.ended).await) };
+        if self.over {
+            return std::future::pending().await;
+        }
+        let lost = tokio::select! {
+            biased;
+            ended = &mut self.ended => lost(ended),
+            () = told(&mut self.gone) => Some(Lost::Closed),
+        };
         let Some(lost) = lost else { return std::future::pending().await };
         self.over = true;
         self.pieces = None;
@@ -88,6 +105,45 @@ impl Output {
     }
 }
 
+/// Watches for a reader that goes away, on a thread of its own that goes with the process. Only where somebody reads: a
+/// file has no reader, and who leaves a terminal says so with a signal.
+fn watch(out: &impl AsFd) -> Option<oneshot::Receiver<()>> {
+    let kind = FileType::from_raw_mode(fstat(out).ok()?.st_mode);
+    if !matches!(kind, FileType::Fifo | FileType::Socket) {
+        return None;
+    }
+    // It is asked for nothing, so that it only tells that nobody is there any more.
+    let own = out.as_fd().try_clone_to_owned().ok()?;
+    let (said, gone) = oneshot::channel();
+    std::thread::spawn(move || {
+        loop {
+            let mut fds = [PollFd::new(&own, PollFlags::empty())];
+            match poll(&mut fds, None) {
+                Err(Errno::INTR) => {}
+                Ok(_) if fds[0].revents().intersects(PollFlags::ERR | PollFlags::HUP) => {
+                    // The run may be over.
+                    let _ = said.send(());
+                    return;
+                }
+                // What cannot be watched is noticed when it is written to.
+                Ok(_) | Err(_) => return,
+            }
+        }
+    });
+    Some(gone)
+}
+
+/// Ends when that is told, and never if nobody can tell it any more.
+async fn told(gone: &mut Option<oneshot::Receiver<()>>) {
+    if let Some(waiting) = gone.as_mut() {
+        if waiting.await.is_ok() {
+            return;
+        }
+        *gone = None;
+    }
+    std::future::pending().await
+}
+
 fn lost(ended: Result<Ended, oneshot::error::RecvError>) -> Option<Lost> {
     match ended {
         Ok(Ended::Written) => None,
@@ -109,6 +165,7 @@ fn write(mut out: impl Write + AsFd, mut pieces: mpsc::Receiver<String>) -> Ende
 
 /// Writes all of it, also to what somebody else has set not to wait.
 fn write_all(out: &mut (impl Write + AsFd), mut bytes: &[u8]) -> io::Result<()> {
+    whole::wait_for_room(out, bytes.len())?;
     while !bytes.is_empty() {
         match out.write(bytes) {
             Ok(0) => return Err(ErrorKind::WriteZero.into()),
@@ -156,6 +213,14 @@ mod tests {
         let mut read = String::new();
         reader.read_to_string(&mut read).unwrap();
         assert!(sender.join().unwrap() && writing.join().unwrap() && read == text);
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_goes_away_is_noticed_while_there_is_nothing_to_write() {
+        let (reader, writer) = std::io::pipe().unwrap();
+        let mut output = Output::watched(File::from(std::os::fd::OwnedFd::from(writer)));
+        drop(reader);
+        assert!(matches!(output.lost().await, Lost::Closed));
     }
 
     #[test]

@@ -24,7 +24,10 @@ pub(super) fn gather(words: &[String], stdin: bool) -> (String, Option<String>) 
     }
     match slurp(stdin) {
         Ok(text) => (join(&text, &words), None),
-        Err(error) => (words, Some(format!("Standard input could not be read ({error})."))),
+        Err(error) => (
+            words,
+            Some(format!("Standard input could not be read ({error}), so nothing of it is in the prompt.")),
+        ),
     }
 }
 

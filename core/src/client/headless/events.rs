@@ -96,6 +96,7 @@ impl Headless {
             | Record::SummaryStarted { .. }
             | Record::SummaryFinished { .. }
             | Record::TurnContinued { .. }
+            | Record::AnswerRefused { .. }
             | Record::StepStarted { .. }
             | Record::AttemptStarted { .. }
             | Record::TextAppended { .. }
@@ -148,6 +149,16 @@ impl Headless {
             Record::TurnContinued { turn, .. } => {
                 self.turn = Some(*turn);
                 self.summing_up = false;
+            }
+            Record::AnswerRefused { answer, problem, .. } => {
+                self.answer = None;
+                let refused = lines::AnswerRefused { message_id: *answer, problem };
+                self.line(at, "answer.refused", &refused, cursor, out);
+                self.break_live(out);
+                self.tell(
+                    format!("asking again, since the answer does not satisfy the schema: {problem}"),
+                    out,
+                );
             }
             Record::StepStarted { step, message, model } => {
                 self.calls.clear();
@@ -260,6 +271,7 @@ impl Headless {
             | Record::TurnStarted { .. }
             | Record::TurnFinished { .. }
             | Record::TurnContinued { .. }
+            | Record::AnswerRefused { .. }
             | Record::SummaryStarted { .. }
             | Record::SummaryFinished { .. }
             | Record::TextAppended { .. }

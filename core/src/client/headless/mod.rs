@@ -73,6 +73,9 @@ pub struct Gathered {
     pub rules: Vec<Rule>,
     /// What stands in the place of the principles in the system prompt.
     pub system: Option<String>,
+    /// The JSON Schema that the answer must satisfy, as JSON text.
+    #[serde(default)]
+    pub schema: Option<String>,
     /// What there is to say about how it came together.
     pub warning: Option<String>,
 }
@@ -119,12 +122,14 @@ pub enum Input {
     Ready(Box<Gathered>),
     /// Something that the run needs cannot be had, which makes no sense of what was asked for; one sentence says what.
     Mistake(String),
-    /// The request that was made last is answered.
-    Reply(Box<Reply>),
+    /// The workspace is open.
+    Opened,
     /// The workspace could not be opened, and why.
     Unavailable(Refusal),
     /// The server that has the run was lost and does not come back, and why, in one sentence.
     ServerLost(String),
+    /// The request that was made last is answered.
+    Reply(Box<Reply>),
     /// Something happened in the workspace.
     Event(Box<Event>),
     /// The answer is in its file, or why it is not, in one sentence.
@@ -143,6 +148,8 @@ pub enum Input {
 /// What a run asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Effect {
+    /// Open the workspace, which may take time. Nothing is asked before.
+    Open,
     /// Ask at the door.
     Request(Box<Request>),
     /// Put the answer into its file, which then has all of it or is as it was.
@@ -200,6 +207,8 @@ pub struct Headless {
 enum Phase {
     /// Its prompt is being put together.
     Reading,
+    /// Its workspace is being opened.
+    Opening,
     /// Its session is being looked up.
     Finding,
     /// Its session is being made from another one.
@@ -226,8 +235,9 @@ impl Machine for Headless {
             Input::Begin => self.begin(now, out),
             Input::Ready(gathered) => self.ready(now, *gathered, out),
             Input::Mistake(message) => self.mistake(now, &message, out),
-            Input::Reply(reply) => self.reply(now, *reply, out),
+            Input::Opened => self.opened(out),
             Input::Unavailable(refusal) => self.refused(now, &refusal, out),
+            Input::Reply(reply) => self.reply(now, *reply, out),
             // The run has ended; what happens to others meanwhile does not matter.
             Input::Event(_) | Input::ServerLost(_) if self.phase == Phase::Keeping => {}
             Input::ServerLost(why) => self.server_lost(now, &why, out),
@@ -240,7 +250,7 @@ impl Machine for Headless {
             }
             Input::OutputFailed(why) => {
                 self.lost(&why, out);
-                self.end(now, Reason::OutputClosed, out);
+                self.end(now, Reason::Storage, out);
             }
             Input::Tick => self.tick(now, out),
         }
@@ -285,6 +295,11 @@ impl Headless {
         self.phase == Phase::Over
     }
 
+    /// Whether what it prints can still reach somebody, as far as is known.
+    pub fn has_reader(&self) -> bool {
+        !self.closed
+    }
+
     /// By when the process must have ended, once something asks it to.
     pub fn must_end_by(&self) -> Option<Timestamp> {
         self.ending.map(|(_, until)| until.plus(LAST_WORD))
@@ -319,7 +334,7 @@ impl Headless {
         if self.phase != Phase::Reading {
             return;
         }
-        let Gathered { text, attachments, rules, system, warning } = gathered;
+        let Gathered { text, attachments, rules, system, schema, warning } = gathered;
         if let Some(warning) = warning {
             self.warn(now, &warning, out);
         }
@@ -332,6 +347,16 @@ impl Headless {
         prompt.attachments = attachments;
         prompt.terms.rules.extend(rules);
         prompt.terms.system = system.or(prompt.terms.system.take());
+        prompt.terms.answer_schema = schema.or(prompt.terms.answer_schema.take());
+        self.phase = Phase::Opening;
+        out.push(Effect::Open);
+    }
+
+    /// The session is looked up, or the prompt submitted to a new one.
+    fn opened(&mut self, out: &mut Effects<Effect>) {
+        if self.phase != Phase::Opening {
+            return;
+        }
         self.phase = Phase::Finding;
         let query = match &self.options.session {
             Which::New(id) => return self.submit(SessionChoice::New { id: id.clone() }, out),
@@ -415,7 +440,8 @@ impl Headless {
     /// The run never was: it ends here, because no record will end it.
     fn refused(&mut self, now: Timestamp, refusal: &Refusal, out: &mut Effects<Effect>) {
         let (status, reason) = match (refusal.kind, self.ending) {
-            (RefusalKind::Cancelled, Some((reason, _))) => (cancelled_status(reason), reason),
+            // Nothing was done, as whoever asked for its end wanted.
+            (RefusalKind::Cancelled, Some(_)) => return self.give_up(now, out),
             (RefusalKind::Cancelled | RefusalKind::Closing, None) => (RunStatus::Cancelled, Reason::Client),
             (RefusalKind::Storage, _) => (RunStatus::Error, Reason::Storage),
             (RefusalKind::Closing, Some(_)) => (RunStatus::Cancelled, Reason::Shutdown),
@@ -439,7 +465,12 @@ impl Headless {
                     self.run().as_str()
                 )
             }
-            Phase::Reading | Phase::Finding | Phase::Forking | Phase::Keeping | Phase::Over => {
+            Phase::Reading
+            | Phase::Opening
+            | Phase::Finding
+            | Phase::Forking
+            | Phase::Keeping
+            | Phase::Over => {
                 format!("{why} Nothing was begun; try again.")
             }
         };
@@ -499,6 +530,7 @@ impl Headless {
         let Some((reason, _)) = self.ending else { return };
         let message = match reason {
             Reason::Timeout => "The run took as long as it may; allow more with --timeout.",
+            Reason::Storage => "Standard output cannot be written, so the run was cancelled.",
             _ => "The run was cancelled.",
         };
         let terminal = self.unrecorded(now, cancelled_status(reason), reason, message);
@@ -516,5 +548,9 @@ impl Headless {
 
 /// The status of a run that was stopped for that reason.
 fn cancelled_status(reason: Reason) -> RunStatus {
-    if reason == Reason::Timeout { RunStatus::Limit } else { RunStatus::Cancelled }
+    match reason {
+        Reason::Timeout => RunStatus::Limit,
+        Reason::Storage => RunStatus::Error,
+        _ => RunStatus::Cancelled,
+    }
 }

@@ -36,6 +36,7 @@ impl Headless {
             | Input::Begin
             | Input::Ready(_)
             | Input::Mistake(_)
+            | Input::Opened
             | Input::Reply(_)
             | Input::Unavailable(_)
             | Input::ServerLost(_)
@@ -49,13 +50,20 @@ impl Headless {
     pub(super) fn lost(&mut self, why: &str, out: &mut Effects<Effect>) {
         self.closed = true;
         self.failed = true;
-        let text = format!("hostler: Standard output cannot be written ({}).\n", text::one_line(why));
+        let text = format!(
+            "hostler: Standard output cannot be written ({}); see whether there is room where it leads.\n",
+            text::one_line(why)
+        );
         out.push(Effect::Err(text));
     }
 
     /// The run has ended: prints the terminal, once, and ends the process. What is to be kept is kept before, so that the
     /// terminal tells whether it is.
     pub(super) fn finish(&mut self, at: Timestamp, terminal: RunFinished, out: &mut Effects<Effect>) {
+        // What was said before an answer that satisfies the schema is none.
+        if self.options.prompt.terms.answer_schema.is_some() && terminal.status != RunStatus::Ok {
+            self.answer = None;
+        }
         let keeps = self.options.keeps && self.phase != Phase::Keeping;
         match self.answer.as_ref().filter(|_| keeps) {
             Some((_, answer)) => {
@@ -95,7 +103,10 @@ impl Headless {
         {
             terminal.status = RunStatus::Error;
             terminal.reason = Reason::ToolError;
-            terminal.message = format!("{} tool calls failed.", terminal.totals.tools.failed);
+            terminal.message = format!(
+                "Failed tool calls: {}, which --fail-on-tool-error makes a failure of the run; see them with `hostler sessions show`.",
+                terminal.totals.tools.failed
+            );
         }
         let code = match (self.closed, self.failed) {
             (_, true) => exit_code(RunStatus::Error, Reason::Storage),
@@ -136,6 +147,10 @@ impl Headless {
         }
         if !terminal.message.is_empty() && self.options.format == Format::Text {
             out.push(Effect::Err(format!("hostler: {}\n", text::one_line(&terminal.message))));
+        }
+        // Nothing at all would look as if something had been lost.
+        if terminal.status == RunStatus::Ok && self.answer.is_none() && self.options.format == Format::Text {
+            out.push(Effect::Err("hostler: The model is done and has said nothing.\n".to_string()));
         }
     }
 

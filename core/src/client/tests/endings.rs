@@ -151,6 +151,34 @@ fn what_was_not_submitted_ends_at_once() {
 }
 
 #[test]
+fn what_waits_for_its_workspace_ends_at_once() {
+    for opened in [Input::Opened, Input::Unavailable(Refusal::new(RefusalKind::Storage, "It is busy."))] {
+        let mut stand = Stand::new(options(Format::Jsonl));
+        stand.opens = false;
+        stand.feed(Input::Begin);
+        stand.ready("Do it.");
+        assert!(stand.requests.is_empty(), "nothing is asked before it is open");
+        stand.signal(Signal::Terminate);
+        is_over(&stand, "cancelled", "sigterm", 143);
+        stand.feed(opened);
+        assert!(stand.requests.is_empty());
+    }
+}
+
+#[test]
+fn time_that_is_over_while_a_session_is_waited_for_is_a_limit_that_is_explained() {
+    let mut stand = Stand::new(Options { timeout: Some(10), ..options(Format::Jsonl) });
+    stand.feed(Input::Begin);
+    stand.ready("Do it.");
+    stand.tick_at(1_010);
+    assert_eq!(cancels(&stand), [Reason::Timeout]);
+    let refusal = Refusal::new(RefusalKind::Cancelled, "It was cancelled while it waited.");
+    stand.feed(Input::Reply(Box::new(Reply::Refused(refusal))));
+    is_over(&stand, "limit", "timeout", 4);
+    assert!(stand.last()["message"].as_str().unwrap().contains("--timeout"), "{}", stand.last());
+}
+
+#[test]
 fn what_is_submitted_and_not_accepted_is_cancelled_and_refused() {
     let mut stand = Stand::new(options(Format::Jsonl));
     stand.feed(Input::Begin);
@@ -229,12 +257,20 @@ fn what_was_answered_so_far_is_part_of_an_end_that_is_not_on_record() {
 fn output_that_cannot_be_written_is_a_failure_that_is_said() {
     let mut stand = Stand::begun(options(Format::Jsonl));
     stand.feed(Input::OutputFailed("No space left on device".into()));
-    stand.finish(RunStatus::Cancelled, Reason::OutputClosed);
+    assert_eq!(cancels(&stand), [Reason::Storage], "the log says why as well");
+    stand.finish(RunStatus::Error, Reason::Storage);
     assert_eq!(stand.exit, Some(1));
-    assert_eq!(stand.err, "hostler: Standard output cannot be written (No space left on device).\n");
+    assert_eq!(
+        stand.err,
+        "hostler: Standard output cannot be written (No space left on device); see whether there is room where it leads.\n"
+    );
 
     let mut stand = Stand::begun(options(Format::Text));
     stand.finish(RunStatus::Ok, Reason::Completed);
     stand.feed(Input::OutputFailed("No space left on device".into()));
-    assert!(stand.exit == Some(1) && stand.err.ends_with("(No space left on device).\n"), "{}", stand.err);
+    assert!(
+        stand.exit == Some(1) && stand.err.ends_with("see whether there is room where it leads.\n"),
+        "{}",
+        stand.err
+    );
 }

@@ -259,3 +259,64 @@ fn what_there_is_to_say_about_a_preparation_is_said_to_the_run_that_it_is_for() 
     assert_eq!(stand.kinds(), ["run.started", "warning", "prompt.started", "run.finished"]);
     assert_eq!(stand.lines()[1]["message"], "Nobody knows its limits.");
 }
+
+fn demanding(format: Format) -> Options {
+    let mut options = options(format);
+    options.prompt.terms.answer_schema = Some("{}".into());
+    options
+}
+
+/// A run with a schema whose first answer is refused.
+fn refused(options: Options) -> Stand {
+    let mut stand = Stand::begun(options);
+    stand.text("Sure!");
+    stand.answered(1, "Sure!", &[]);
+    stand.step_finished(1);
+    stand.record(Record::AnswerRefused {
+        turn: TURN,
+        answer: Some(MessageId(2)),
+        problem: "It is\nnot JSON.".into(),
+        prompt: words::run("p", "").id,
+        message: MessageId(3),
+        text: "Again.".into(),
+    });
+    stand
+}
+
+#[test]
+fn an_answer_that_does_not_satisfy_its_schema_is_said_to_be_none() {
+    let mut stand = refused(demanding(Format::Jsonl));
+    let line = stand.last();
+    assert_eq!((&line["type"], &line["message_id"]), (&"answer.refused".into(), &2.into()));
+    assert_eq!(line["problem"], "It is\nnot JSON.");
+    stand.step(2);
+    stand.answered(2, "{}", &[]);
+    stand.finish(RunStatus::Ok, Reason::Completed);
+    assert_eq!((stand.exit, &stand.last()["answer"]), (Some(0), &"{}".into()));
+}
+
+#[test]
+fn only_what_satisfies_the_schema_is_printed_as_the_answer() {
+    let mut stand = refused(demanding(Format::Text));
+    assert_eq!(stand.err, "asking again, since the answer does not satisfy the schema: It is not JSON.\n");
+    stand.step(2);
+    stand.answered(2, "{}", &[]);
+    stand.finish(RunStatus::Ok, Reason::Completed);
+    assert_eq!((stand.exit, stand.out.as_str()), (Some(0), "{}\n"));
+}
+
+#[test]
+fn a_run_that_ends_before_it_has_an_answer_that_satisfies_its_schema_has_none() {
+    for (status, reason, code) in [
+        (RunStatus::Error, Reason::Schema, 1),
+        (RunStatus::Limit, Reason::MaxSteps, 4),
+        (RunStatus::Cancelled, Reason::Sigterm, 143),
+    ] {
+        let mut stand = refused(Options { keeps: true, ..demanding(Format::Json) });
+        stand.step(2);
+        stand.answered(2, "Sure!", &[]);
+        stand.finish(status, reason);
+        assert_eq!((stand.exit, &stand.last()["answer"]), (Some(code), &serde_json::Value::Null));
+        assert!(stand.keep.is_empty(), "nothing is kept of what is no answer");
+    }
+}

@@ -1,8 +1,10 @@
 //! A `hostler run` from the outside: what it prints and how it ends, for scripted events.
 
+mod codes;
 mod elsewhere;
 mod endings;
 mod formats;
 mod keeping;
+mod schema;
 mod stand;
 mod start;

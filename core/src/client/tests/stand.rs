@@ -28,6 +28,8 @@ pub(super) struct Stand {
     pub(super) exit: Option<u8>,
     /// How many times each event comes, as after a connection that was lost and made again.
     pub(super) times: usize,
+    /// Whether the workspace opens as soon as that is asked for.
+    pub(super) opens: bool,
     seq: u64,
 }
 
@@ -55,7 +57,7 @@ impl Stand {
         let run = Headless::new(options, now);
         let requests = Vec::new();
         let (out, err, keep) = (String::new(), String::new(), Vec::new());
-        Self { now, run, requests, out, err, keep, exit: None, times: 1, seq: 0 }
+        Self { now, run, requests, out, err, keep, exit: None, times: 1, opens: true, seq: 0 }
     }
 
     /// A run whose prompt is accepted and whose turn and step have begun.
@@ -86,6 +88,11 @@ impl Stand {
     }
 
     pub(super) fn feed(&mut self, input: Input) {
+        self.take(input);
+        assert_eq!(self.run.is_over(), self.exit.is_some());
+    }
+
+    fn take(&mut self, input: Input) {
         let mut out = Effects::new();
         self.run.handle(self.now, input, &mut out);
         assert!(out.records().is_empty(), "a client records nothing");
@@ -96,6 +103,8 @@ impl Stand {
                 "nothing comes after the end, unless that was not delivered"
             );
             match effect {
+                Effect::Open if self.opens => self.take(Input::Opened),
+                Effect::Open => {}
                 Effect::Request(request) => self.requests.push(*request),
                 Effect::Keep(text) => self.keep.push(text),
                 Effect::Out(text) => self.out.push_str(&text),
@@ -103,7 +112,6 @@ impl Stand {
                 Effect::Exit(code) => self.exit = Some(code),
             }
         }
-        assert_eq!(self.run.is_over(), self.exit.is_some());
     }
 
     pub(super) fn signal(&mut self, signal: Signal) {

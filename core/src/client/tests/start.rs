@@ -160,15 +160,17 @@ fn a_workspace_that_cannot_be_opened_ends_the_run() {
     assert_eq!((stand.exit, stand.err.as_str()), (Some(1), "hostler: The disk is full.\n"));
 }
 
+/// Another process has the session that a prompt waits for.
+pub(super) fn busy(prompt: &str) -> Input {
+    Input::Event(Box::new(Event::Notice(Notice::SessionBusy {
+        session: words::session(),
+        prompt: crate::ids::PromptId::new(prompt),
+        holder: Holder { pid: 42, since: Timestamp::from_millis(0) },
+    })))
+}
+
 #[test]
 fn whoever_waits_for_a_session_is_told_of_it() {
-    let busy = |prompt: &str| {
-        Input::Event(Box::new(Event::Notice(Notice::SessionBusy {
-            session: words::session(),
-            prompt: crate::ids::PromptId::new(prompt),
-            holder: Holder { pid: 42, since: Timestamp::from_millis(0) },
-        })))
-    };
     let mut stand = Stand::new(options(Format::Jsonl));
     stand.feed(Input::Begin);
     stand.ready("Do it.");

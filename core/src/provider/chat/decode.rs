@@ -10,6 +10,7 @@ use alloc::vec::Vec;
 use serde_json::Value;
 
 use super::calls::{Calls, PartialCall};
+use super::thoughts::Thoughts;
 use super::wire::{self, CallDelta, Choice, Chunk, Delta};
 use crate::model::FinishReason;
 use crate::provider::answer::{Answer, Voice};
@@ -22,6 +23,7 @@ use crate::provider::stream::{Dialect, read};
 #[derive(Clone, Debug, Default)]
 pub(super) struct Chat {
     calls: Calls,
+    thoughts: Thoughts,
     finish: Option<FinishReason>,
 }
 
@@ -75,16 +77,26 @@ impl Chat {
                 let message = format!("The answer broke off: {code}.");
                 answer.report(Report { code: code.into(), message });
             }
-            Some(reason) => self.finish = Some(finish_reason(reason)),
+            Some(reason) => {
+                let reason = finish_reason(reason);
+                self.finish = Some(reason);
+                self.settle(answer);
+                answer.ending(reason);
+            }
         }
     }
 
     fn delta(&mut self, delta: Delta, answer: &mut Answer) {
-        let thought = [delta.reasoning_content, delta.reasoning].map(lenient::text);
-        let thought = thought.into_iter().find(|text| !text.is_empty());
-        answer.say(Voice::Reasoning, thought.unwrap_or_default());
-        for (voice, text) in content(delta.content) {
-            answer.say(voice, text);
+        if delta.reasoning_content.is_string() {
+            self.thoughts.has_content();
+        }
+        let details = self.thoughts.details(delta.reasoning_details);
+        let thought = [lenient::text(delta.reasoning_content), lenient::text(delta.reasoning), details];
+        let thought = thought.into_iter().find(|text| !text.is_empty()).map(|text| (Voice::Reasoning, text));
+        for (voice, text) in thought.into_iter().chain(content(delta.content)) {
+            if let Some(block) = answer.say(voice, text).filter(|_| voice == Voice::Reasoning) {
+                self.thoughts.are_in(block);
+            }
         }
         answer.say(Voice::Text, lenient::text(delta.refusal));
         let old = delta
@@ -113,12 +125,17 @@ impl Chat {
         }
     }
 
-    /// The answer is over. Calls without a name are told all the same, so that the model learns that they were.
     fn finished(&mut self, answer: &mut Answer) {
+        self.settle(answer);
+        answer.finish(self.finish);
+    }
+
+    /// Calls without a name are told all the same, so that the model learns that they were. Then thoughts are sealed.
+    fn settle(&mut self, answer: &mut Answer) {
         for call in self.calls.iter_mut().filter(|call| call.block.is_none()) {
             begin(call, String::new(), answer);
         }
-        answer.finish(self.finish);
+        self.thoughts.seal(answer.calls(), answer);
     }
 }
 

@@ -6,6 +6,7 @@
 mod calls;
 mod decode;
 mod request;
+mod thoughts;
 mod wire;
 
 #[cfg(test)]

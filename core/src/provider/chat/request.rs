@@ -12,6 +12,7 @@ use alloc::vec::Vec;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::thoughts::Seal;
 use crate::content::{Attachment, Block, ToolCall, text_of};
 use crate::model::{CallResult, Item, ModelRequest, ToolSpec};
 use crate::provider::lawful::{self, Shown};
@@ -46,6 +47,10 @@ enum Message<'a> {
     Assistant {
         #[serde(skip_serializing_if = "Option::is_none")]
         content: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_content: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reasoning_details: Option<&'a RawValue>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<Call<'a>>,
     },
@@ -188,8 +193,29 @@ fn assistant<'a>(blocks: &'a [Block], own: bool, next: Option<&'a Item>, out: &m
         return;
     }
     let tool_calls = answered.iter().map(|(call, result)| wire_call(call, result, own)).collect();
-    out.push(Message::Assistant { content, tool_calls });
+    let seal = blocks.iter().filter(|_| own).find_map(seal);
+    let thought = seal.as_ref().is_some_and(|seal| seal.reasoning_content);
+    let reasoning_content = thought.then(|| thoughts(blocks));
+    let reasoning_details = seal.and_then(|seal| seal.reasoning_details);
+    out.push(Message::Assistant { content, reasoning_content, reasoning_details, tool_calls });
     out.extend(answered.iter().map(|(_, result)| wire_result(result, own)));
+}
+
+/// What its server wants back with a block.
+fn seal(block: &Block) -> Option<Seal<'_>> {
+    match block {
+        Block::Reasoning(reasoning) => Seal::read(reasoning.opaque.as_deref()?),
+        Block::Text(_) | Block::Call(_) => None,
+    }
+}
+
+/// All that was thought.
+fn thoughts(blocks: &[Block]) -> String {
+    let thoughts = blocks.iter().filter_map(|block| match block {
+        Block::Reasoning(reasoning) => Some(reasoning.text.as_str()),
+        Block::Text(_) | Block::Call(_) => None,
+    });
+    thoughts.collect()
 }
 
 /// The id of a call: as its own model gave it, and of another model's only what every server takes.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::provider::fixture::{
-    assistant, attached, call, request, results, said, thought, tool as spec, user,
+    another, assistant, attached, call, request, results, said, thought, tool as spec, user,
 };
 
 /// The messages that the items become, without what is the same in every body.
@@ -32,6 +32,39 @@ fn an_answer_keeps_its_text_and_loses_its_thoughts() {
     check(
         &[user("a"), assistant(&[thought("Hm.", None), said("b"), said("c")]), user("d")],
         r#"{"role":"user","content":"a"},{"role":"assistant","content":"bc"},{"role":"user","content":"d"}"#,
+    );
+}
+
+#[test]
+fn thoughts_go_back_to_those_who_want_them() {
+    let content = Some(r#"{"reasoning_content":true}"#);
+    let calls = |seal| [thought("Hm. ", seal), thought("So.", None), call(1, "ls", "{}")];
+    let answered = results(&[(1, "w", "1")]);
+    let body = |answer: Item| body(&request("", &[user("a"), answer, answered.clone()]));
+    assert!(
+        body(assistant(&calls(content)))
+            .contains(r#""role":"assistant","reasoning_content":"Hm. So.","tool_calls""#)
+    );
+    let silent = body(assistant(&[call(1, "ls", "{}"), thought("", content)]));
+    assert!(silent.contains(r#""reasoning_content":"","#), "{silent}");
+    let details = Some(r#"{"reasoning_details":[{"type":"reasoning.encrypted", "data":"x"}]}"#);
+    let sealed = body(assistant(&calls(details)));
+    assert!(
+        sealed.contains(r#""reasoning_details":[{"type":"reasoning.encrypted", "data":"x"}],"tool_calls""#),
+        "{sealed}"
+    );
+    for other in [
+        another(&calls(content)),
+        another(&calls(details)),
+        assistant(&calls(Some(r#""sig""#))),
+        assistant(&calls(None)),
+    ] {
+        assert!(!body(other).contains("reasoning"));
+    }
+    let said = [thought("Hm.", content), said("b")];
+    check(
+        &[user("a"), assistant(&said), user("c")],
+        r#"{"role":"user","content":"a"},{"role":"assistant","content":"b","reasoning_content":"Hm."},{"role":"user","content":"c"}"#,
     );
 }
 

@@ -87,7 +87,15 @@ fn servers() -> Vec<Transcript> {
         row(
             "deepseek",
             DEEPSEEK,
-            &["0 thought Let me", "0 thought  think.", "1 text 4", "1 text 2", "usage 18 40 0 0 30", "finished Stop"],
+            &[
+                "0 thought Let me",
+                "0 thought  think.",
+                "1 text 4",
+                "1 text 2",
+                r#"0 seal {"reasoning_content":true}"#,
+                "usage 18 40 0 0 30",
+                "finished Stop",
+            ],
         ),
         Transcript {
             name: "openrouter",
@@ -129,7 +137,49 @@ fn parts() -> Vec<Transcript> {
         row(
             "both reasonings",
             &[r#"{"reasoning_content":"a","reasoning":"a"}"#],
-            &["0 thought a", "finished Stop"],
+            &["0 thought a", r#"0 seal {"reasoning_content":true}"#, "finished Stop"],
+        ),
+        row(
+            "a call without a thought",
+            &[
+                r#"{"reasoning_content":"","content":null}"#,
+                r#"{"tool_calls":[{"id":"a","function":{"name":"n","arguments":"{}"}}]}"#,
+            ],
+            &["0 call n a", "0 input {}", r#"1 seal {"reasoning_content":true}"#, "finished ToolCalls"],
+        ),
+        row(
+            "neither thought nor call",
+            &[r#"{"reasoning_content":"","content":"a"}"#],
+            &["0 text a", "finished Stop"],
+        ),
+        row(
+            "details",
+            &[
+                r#"{"reasoning":"Let","reasoning_details":[{"format":"f","index":0,"text":"Let","type":"reasoning.text"}]}"#,
+                r#"{"reasoning_details":[{"index":0,"signature":null,"text":" me.","type":"reasoning.text"}]}"#,
+                r#"{"reasoning_details":[{"index":0,"signature":"s","type":"reasoning.text"},7]}"#,
+                r#"{"reasoning":null,"reasoning_details":[{"data":"d","index":1,"type":"reasoning.encrypted"}]}"#,
+                r#"{"reasoning_details":[{"data":"e","index":1,"type":"reasoning.encrypted"}],"content":"a"}"#,
+            ],
+            &[
+                "0 thought Let",
+                "0 thought  me.",
+                "1 text a",
+                concat!(
+                    r#"0 seal {"reasoning_details":[{"format":"f","index":0,"signature":"s","text":"Let me.","type":"reasoning.text"},"#,
+                    r#"{"data":"d","index":1,"type":"reasoning.encrypted"},{"data":"e","index":1,"type":"reasoning.encrypted"}]}"#,
+                ),
+                "finished Stop",
+            ],
+        ),
+        row(
+            "nothing but a seal",
+            &[r#"{"reasoning_details":[{"data":"d","type":"reasoning.encrypted"}],"content":"a"}"#],
+            &[
+                "0 text a",
+                r#"1 seal {"reasoning_details":[{"data":"d","type":"reasoning.encrypted"}]}"#,
+                "finished Stop",
+            ],
         ),
         row(
             "blocks by appearance",
@@ -236,7 +286,7 @@ fn ends() -> Vec<Transcript> {
             &["0 text a", "failed Truncated"],
         ),
         row("cut in a call", &call, &["0 call n i", "failed Truncated"]),
-        row("done only", "data: [DONE]\n\n", &["finished Unknown"]),
+        row("done only", "data: [DONE]\n\n", &["failed Truncated"]),
         row("done without end", &format!("{text}data: [DONE]"), &["0 text a", "finished Unknown"]),
         row("done after a call", &format!("{call}data: [DONE]\n\n"), &["0 call n i", "finished ToolCalls"]),
         row("finish without done", &finish("stop"), &["0 text a", "finished Stop"]),
@@ -245,14 +295,14 @@ fn ends() -> Vec<Transcript> {
         row("other", &finish("eos_token"), &["0 text a", "finished Unknown"]),
         row("not yet", &finish(""), &["0 text a", "failed Truncated"]),
         row("error", &finish("error"), &["0 text a", "failed stream error: The answer broke off: error."]),
-        row("after done", &format!("data: [DONE]\n\n{text}"), &["finished Unknown"]),
+        row("after done", &format!("data: [DONE]\n\n{text}"), &["failed Truncated"]),
         row("broken", &format!("{text}data: {{]\n\n{text}"), &["0 text a", "failed Protocol"]),
         row("not an object", "data: 7\n\n", &["failed Protocol"]),
         row("error text", &stream(&[r#"{"error":"overloaded"}"#]), &["failed stream : overloaded"]),
         row(
             "no error",
-            &stream(&[r#"{"error":null,"choices":null}"#, r#"{"error":{}}"#, "[DONE]"]),
-            &["finished Unknown"],
+            &(stream(&[r#"{"error":null,"choices":null}"#, r#"{"error":{}}"#]) + &text + "data: [DONE]\n\n"),
+            &["0 text a", "finished Unknown"],
         ),
         row(
             "vllm error",

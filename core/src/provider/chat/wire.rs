@@ -52,6 +52,9 @@ pub(super) struct Delta {
     pub(super) reasoning_content: Value,
     #[serde(default)]
     pub(super) reasoning: Value,
+    /// Where OpenRouter puts what wants to come back.
+    #[serde(default)]
+    pub(super) reasoning_details: Value,
     #[serde(default)]
     pub(super) refusal: Value,
     #[serde(default)]

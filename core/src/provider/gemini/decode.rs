@@ -39,7 +39,7 @@ impl Dialect for Gemini {
             answer.usage(usage);
         }
         if chunk.prompt_feedback["blockReason"].is_string() {
-            self.finish = Some(FinishReason::ContentFilter);
+            self.ends(FinishReason::ContentFilter, answer);
         }
         let first = |candidate: &Candidate<'_>| candidate.index.as_u64().unwrap_or(0) == 0;
         for candidate in chunk.candidates.unwrap_or_default().into_iter().filter(first) {
@@ -53,6 +53,11 @@ impl Dialect for Gemini {
 }
 
 impl Gemini {
+    fn ends(&mut self, reason: FinishReason, answer: &mut Answer) {
+        self.finish = Some(reason);
+        answer.ending(reason);
+    }
+
     fn candidate(&mut self, candidate: Candidate<'_>, answer: &mut Answer) {
         let parts = candidate.content.and_then(|content| content.parts);
         for part in parts.unwrap_or_default() {
@@ -63,7 +68,7 @@ impl Gemini {
             reason @ ("MALFORMED_FUNCTION_CALL" | "MALFORMED_RESPONSE" | "UNEXPECTED_TOOL_CALL") => {
                 garbled(reason, candidate.finish_message, answer);
             }
-            reason => self.finish = Some(finish_reason(reason)),
+            reason => self.ends(finish_reason(reason), answer),
         }
     }
 }
@@ -77,7 +82,7 @@ fn take(part: Part<'_>, answer: &mut Answer) {
     let text = lenient::text(part.text);
     match signature {
         Some(signature) => signed(voice, text, signature, answer),
-        None => answer.say(voice, text),
+        None => drop(answer.say(voice, text)),
     }
 }
 

@@ -42,7 +42,8 @@ fn responses_come_first_in_the_content_behind_the_calls_and_in_their_order() {
         ],
         concat!(
             r#"{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"text":"b"},"#,
-            r#"{"functionCall":{"name":"ls","args":{"b": 1, "a": 2}}},{"functionCall":{"name":"l_s","args":{}}}]},"#,
+            r#"{"functionCall":{"name":"ls","args":{"b": 1, "a": 2}},"thoughtSignature":"skip_thought_signature_validator"},"#,
+            r#"{"functionCall":{"name":"l_s","args":{}}}]},"#,
             r#"{"role":"user","parts":[{"functionResponse":{"name":"ls","response":{"error":"No."}}},"#,
             r#"{"functionResponse":{"name":"l_s","response":{"output":"(no output)"}}},"#,
             r#"{"inlineData":{"mimeType":"image/png","data":"QUJD"}},{"text":"c"}]}"#,
@@ -65,11 +66,12 @@ fn ids_go_back_where_the_model_gave_them() {
     let blocks = [named(1, "x"), named(2, "x"), named(3, "")];
     let answered = results(&[(1, "x", "1"), (2, "call_t1_s1_c2", "2"), (3, "call_t1_s1_c3", "3")]);
     let plain = concat!(
-        r#"{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"functionCall":{ID"name":"ls","args":{}}},"#,
+        r#"{"role":"user","parts":[{"text":"a"}]},{"role":"model","parts":[{"functionCall":{ID"name":"ls","args":{}},SEAL},"#,
         r#"{"functionCall":{"name":"ls","args":{}}},{"functionCall":{"name":"ls","args":{}}}]},"#,
         r#"{"role":"user","parts":[{"functionResponse":{ID"name":"ls","response":{"output":"1"}}},"#,
         r#"{"functionResponse":{"name":"ls","response":{"output":"2"}}},{"functionResponse":{"name":"ls","response":{"output":"3"}}}]}"#,
     );
+    let plain = plain.replace("SEAL", r#""thoughtSignature":"skip_thought_signature_validator""#);
     check(&[user("a"), assistant(&blocks), answered.clone()], &plain.replace("ID", r#""id":"x","#));
     check(&[user("a"), another(&blocks), answered], &plain.replace("ID", ""));
 }
@@ -99,8 +101,34 @@ fn signatures_go_back_on_the_parts_that_they_came_with() {
         r#"{"text":" ","thoughtSignature":"d"},{"functionCall":{"name":"ls","args":{}},"thoughtSignature":"e"},"#,
     );
     check(&[user("a"), assistant(&blocks), answered.clone()], &[start, signed, end].concat());
-    let unsigned = r#"{"text":"b"},{"functionCall":{"name":"ls","args":{}}},"#;
+    let unsigned = concat!(
+        r#"{"text":"b"},{"functionCall":{"name":"ls","args":{}},"#,
+        r#""thoughtSignature":"skip_thought_signature_validator"},"#,
+    );
     check(&[user("a"), another(&blocks), answered], &[start, unsigned, end].concat());
+}
+
+#[test]
+fn only_newer_models_want_to_know_why_a_call_is_not_signed() {
+    let excused = |model: &str| {
+        let items = [
+            user("a"),
+            another(&[call(1, "ls", "{}"), call(2, "ls", "{}")]),
+            results(&[(1, "w", "1"), (2, "v", "2")]),
+        ];
+        let mut request = request("", &items);
+        request.model.model = model.into();
+        body(&request).matches("skip_thought_signature_validator").count()
+    };
+    for (model, count) in [
+        ("gemini-3-pro-preview", 1),
+        ("gemini-flash-latest", 1),
+        ("gemini-2.5-pro", 0),
+        ("models/gemini-2.0-flash", 0),
+        ("gemma-3-27b-it", 0),
+    ] {
+        assert_eq!(excused(model), count, "{model}");
+    }
 }
 
 #[test]

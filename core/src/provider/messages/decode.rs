@@ -158,7 +158,9 @@ impl Messages {
         self.usage(event.usage, answer);
         let reason = event.delta.map(|delta| lenient::text(delta.stop_reason)).unwrap_or_default();
         if !reason.is_empty() {
-            self.finish = Some(finish_reason(&reason));
+            let reason = finish_reason(&reason);
+            self.finish = Some(reason);
+            answer.ending(reason);
         }
     }
 }

@@ -69,6 +69,12 @@ impl Durable {
                 self.continue_run(*turn, prompt, *message, text);
                 self.with_turn(|turn| turn.crowded = if *crowded { turn.crowded + 1 } else { 0 });
             }
+            Record::AnswerRefused { turn, prompt, message, text, .. } => {
+                self.with_turn(|turn| (turn.repairs, turn.answer) = (turn.repairs + 1, None));
+                let (prompt, text, attachments) = (prompt.clone(), text.clone(), Vec::new());
+                let user = UserMessage { turn: *turn, prompt, text, attachments };
+                self.push(*message, MessageBody::User(user));
+            }
             Record::StepStarted { step, message, model } => self.start_step(*step, *message, model),
             Record::AttemptStarted { attempt } => self.with_turn(|turn| {
                 turn.attempt = attempt.attempt;
@@ -177,6 +183,7 @@ impl Durable {
                 totals: over.totals,
                 denied_steps: over.denied_steps,
                 crowded: over.crowded,
+                repairs: over.repairs,
                 ..Turn::new(id, over.run, over.prompts)
             },
             None => Turn::new(id, RunId::new(""), Vec::new()),

@@ -195,3 +195,17 @@ impl Durable {
         Some((id, self.answer(id)?))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_snapshot_is_due_when_more_was_written_than_it_costs() {
+        let mebibyte = 1024 * 1024;
+        assert!(!snapshot_is_due(mebibyte, 0) && snapshot_is_due(mebibyte + 1, 0));
+        assert!(
+            !snapshot_is_due(3 * mebibyte, 3 * mebibyte) && snapshot_is_due(3 * mebibyte + 1, 3 * mebibyte)
+        );
+    }
+}

@@ -39,6 +39,9 @@ pub struct Turn {
     pub denied_steps: u32,
     /// How many summaries in a row have left the conversation too long.
     pub crowded: u32,
+    /// How often its run was asked again for an answer that satisfies its schema.
+    #[serde(default)]
+    pub repairs: u32,
     /// What its last steps did.
     pub trail: Trail,
     /// The last message with text.
@@ -77,6 +80,7 @@ impl Turn {
             stopped: false,
             denied_steps: 0,
             crowded: 0,
+            repairs: 0,
             trail: Trail::default(),
             answer: None,
             totals: Totals::default(),

@@ -155,6 +155,7 @@ fn preparing_that_hangs_is_called_off_in_time_and_holds_nobody_back() {
     let batch = rig.tick();
     assert_eq!(batch.asks(), ["stop preparing hung", "call t2.s1.a1"]);
     assert_eq!(rig.end("hung").reason, Reason::Provider);
+    assert!(rig.end("hung").message.contains("30 s"), "{}", rig.end("hung").message);
     assert_eq!(rig.begun(), ["hung", "next"]);
     let late = rig.prepared("hung");
     assert!(late.entries.is_empty() && late.effects.is_empty(), "what comes too late changes nothing");

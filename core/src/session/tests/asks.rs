@@ -226,6 +226,19 @@ mod sub_agents {
     }
 
     #[test]
+    fn what_is_granted_for_the_session_is_kept_where_it_was_asked_for() {
+        let (mut rig, _) = wanting();
+        let batch = answer(&mut rig, theirs(), Answer::Session(Breadth::Exact));
+        let granted = batch.entries.iter().filter_map(|entry| match &entry.record {
+            crate::record::Record::PermissionDecided { grants, .. } => {
+                Some((entry.session.is_child(), grants.is_empty()))
+            }
+            _ => None,
+        });
+        assert_eq!(granted.collect::<Vec<_>>(), [(false, false), (true, true)]);
+    }
+
+    #[test]
     fn what_was_granted_to_the_session_holds_for_them() {
         let mut rig = calling(&[VIEW]);
         rig.inspected_as(1, reading(false));

@@ -9,6 +9,7 @@ mod plan;
 mod queue;
 mod recovery;
 mod retries;
+mod schema;
 mod seals;
 mod steps;
 mod streaming;

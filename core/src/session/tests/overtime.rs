@@ -23,7 +23,7 @@ fn a_look_that_hangs_is_called_off_in_time_and_the_turn_goes_on() {
     assert_eq!(batch.kinds(), ["ToolCallFinished"]);
     assert_eq!(batch.asks(), ["stop running t1.s1.c1", "inspect t1.s1.c2"]);
     let (status, text) = rig.outcome(call_id(1, 1, 1));
-    assert!(status == ToolStatus::Error && text.contains("nothing was done"), "{text}");
+    assert!(status == ToolStatus::Error && text.contains("within 30 s; nothing was done"), "{text}");
     let late = rig.happens(Input::Inspected { call: call_id(1, 1, 1), intent: reading(true) });
     assert!(late.entries.is_empty() && late.asks().is_empty(), "{late:?}");
     rig.run_tool(2, "b");
@@ -50,7 +50,10 @@ fn a_tool_that_does_not_keep_its_own_limit_is_stopped_and_then_given_up() {
     assert_eq!(rig.deadline(), Some((rig.now.plus(3_000), Deadline::Tool)));
     rig.tick();
     let (status, text) = rig.outcome(call_id(1, 1, 1));
-    assert!(status == ToolStatus::Error && text.contains("some effect"), "{text}");
+    assert!(
+        status == ToolStatus::Error && text.contains("after 40 s") && text.contains("some effect"),
+        "{text}"
+    );
     rig.answer("Done.");
     assert_eq!((rig.end("p").status, rig.end("p").totals.tools.failed), (RunStatus::Ok, 1));
 }

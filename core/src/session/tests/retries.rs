@@ -71,7 +71,7 @@ fn each_wait_is_twice_the_one_before_and_the_fourth_failure_is_the_last() {
     );
     let end = rig.end("p");
     assert_eq!((end.status, end.reason, end.totals.attempts), (RunStatus::Error, Reason::Provider, 4));
-    assert!(end.message.contains("(4 attempts)"), "{}", end.message);
+    assert!(end.message.contains("4 attempts)"), "{}", end.message);
 }
 
 #[test]
@@ -174,10 +174,15 @@ fn every_wait_for_a_provider_has_an_end() {
     assert_eq!(rig.deadline(), Some((rig.now.plus(300_000), Deadline::Idle)), "each event counts");
     rig.tick();
     let waited = rig.log.iter().filter_map(|entry| match &entry.record {
-        Record::AttemptFailed { error, .. } => Some(error.kind.clone()),
+        Record::AttemptFailed { error, .. } => Some((error.kind.clone(), error.message.as_str())),
         _ => None,
     });
-    let expected = [Deadline::Connect, Deadline::FirstEvent, Deadline::Idle].map(CallErrorKind::Timeout);
+    let expected = [
+        (Deadline::Connect, "no answer within 310 s"),
+        (Deadline::FirstEvent, "no first event within 300 s"),
+        (Deadline::Idle, "no event within 300 s"),
+    ];
+    let expected = expected.map(|(what, said)| (CallErrorKind::Timeout(what), said));
     assert_eq!(waited.collect::<Vec<_>>(), expected);
 }
 

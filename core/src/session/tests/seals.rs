@@ -51,6 +51,18 @@ fn it_is_asked_once_more_without_them_and_at_once() {
 }
 
 #[test]
+fn trouble_of_another_kind_leaves_them_where_they_are() {
+    let mut rig = Rig::new();
+    rig.begin(prompt("p", "Think."));
+    think(&mut rig);
+    let batch = rig.fail(crate::rig::words::overloaded(None));
+    let kept = |record: &Record| matches!(record, Record::AttemptFailed { seals: false, .. });
+    assert!(batch.records().any(kept), "{batch:?}");
+    rig.tick();
+    assert_eq!(sealed(&rig), (1, 1));
+}
+
+#[test]
 fn a_refusal_of_what_has_no_seals_is_final() {
     let mut rig = Rig::new();
     rig.begin(prompt("p", "Think."));

@@ -132,3 +132,14 @@ fn an_answer_without_a_word_is_an_answer() {
     rig.answer("Yes.");
     assert_eq!(rig.end("q").status, RunStatus::Ok);
 }
+
+#[test]
+fn an_answer_whose_stream_does_not_end_is_complete_all_the_same() {
+    let mut rig = streaming();
+    rig.stream(vec![text(0, "Hello."), ModelEvent::Ending(FinishReason::Stop), used(3, 1)]);
+    let batch = rig.tick();
+    assert_eq!(batch.asks(), ["stop calling t1.s1.a1", "close s"]);
+    let end = rig.end("p");
+    assert_eq!((end.status, end.totals.attempts, end.totals.usage.input), (RunStatus::Ok, 1, 3));
+    assert_eq!(end.duration, Settings::default().ending);
+}

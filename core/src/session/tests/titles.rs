@@ -42,6 +42,20 @@ fn a_model_names_a_new_session_beside_its_first_turn() {
 }
 
 #[test]
+fn the_request_for_a_title_quotes_the_first_prompt_as_long_as_one_is_waited_for() {
+    let mut rig = Rig::new();
+    let request = |rig: &Rig| rig.workspace().title_request(&session());
+    assert_eq!(request(&rig), None);
+    rig.enter(titled("p"));
+    let asked = serde_json::to_string(&request(&rig)).unwrap_or_default();
+    assert!(asked.contains("Tidy the house."), "{asked}");
+    let until = rig.workspace().deadline_of(&session());
+    assert!(until.is_some() && until == rig.deadline(), "{until:?}");
+    said(&mut rig, vec![text(0, "House"), stop()]);
+    assert_eq!(request(&rig), None);
+}
+
+#[test]
 fn nobody_who_does_not_want_one_pays_for_one() {
     let mut rig = Rig::new();
     assert_eq!(rig.enter(prompt("p", "Tidy.")).asks()[0], "call t1.s1.a1");

@@ -61,6 +61,11 @@ fn a_call_opens_a_session_that_begins_in_the_same_commit() {
     let parent = durable.parent.as_ref().unwrap();
     assert_eq!((&parent.session, parent.call), (&session(), call_id(1, 1, 1)));
     assert_eq!(durable.title, "Look around.");
+    let terms = batch.records().find_map(|record| match record {
+        Record::PromptAccepted { prompt, .. } => Some(&prompt.terms),
+        _ => None,
+    });
+    assert_eq!(terms.map(|terms| terms.delivery), Some(crate::prompt::Delivery::OwnTurn));
 }
 
 #[test]

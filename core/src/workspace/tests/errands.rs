@@ -93,6 +93,8 @@ fn a_fork_needs_a_session_and_an_id_of_its_own() {
     let records = rig.log.len();
     let id = fork(&mut rig);
     assert_eq!((refusal(&rig, id), rig.log.len()), (RefusalKind::Conflict, records));
+    let Reply::Refused(refusal) = rig.reply(id) else { panic!("it was refused") };
+    assert!(refusal.message.contains(other().as_str()), "{}", refusal.message);
     assert!(rig.is_idle());
 }
 

@@ -1,7 +1,7 @@
 //! A session whose lock is asked for: what waits for it, what is told of it, and how that ends.
 
-use super::super::{Input, Opened};
-use crate::ids::{RequestId, SessionId};
+use super::super::{Input, Opened, TakenRun};
+use crate::ids::{RequestId, RunId, SessionId};
 use crate::prompt::Prompt;
 use crate::protocol::{Command, Holder, Notice, RefusalKind, Reply, SessionChoice};
 use crate::record::CancelScope;
@@ -130,7 +130,12 @@ fn a_lock_that_cannot_be_had_refuses_all_who_wait_and_can_be_asked_for_again() {
     let (a, _) = asks(&mut rig, run("a", "One."));
     let (b, _) = asks(&mut rig, run("b", "Two."));
     let failed = Opened::Failed("the disk is full".into());
-    rig.batch(vec![Input::SessionOpened { session: session(), opened: failed, children: Vec::new() }]);
+    rig.batch(vec![Input::SessionOpened {
+        session: session(),
+        opened: failed,
+        children: Vec::new(),
+        taken: Vec::new(),
+    }]);
     assert_eq!((refusal(&rig, a), refusal(&rig, b)), (RefusalKind::Storage, RefusalKind::Storage));
     assert!(rig.is_idle());
     rig.submit(run("a", "One."));
@@ -195,4 +200,40 @@ fn a_run_id_is_not_given_twice_while_both_wait_for_their_sessions() {
     );
     rig.open(&session());
     assert!(matches!(rig.reply(first), Reply::Accepted { .. }));
+}
+
+#[test]
+fn a_run_id_that_another_process_gave_meanwhile_is_not_given_again() {
+    let mut rig = Rig::new();
+    let (used, _) = asks(&mut rig, run("used", "Do it."));
+    let (free, _) = asks(&mut rig, run("free", "Do it too."));
+    let runs = [RunId::new("run-used"), RunId::new("run-free")];
+    let Input::SessionOpened { session, opened, children, .. } = rig.opening(&session()) else { panic!() };
+    let of = |run: &RunId, session: &SessionId, prompt: &str| TakenRun {
+        run: run.clone(),
+        session: session.clone(),
+        prompt: crate::ids::PromptId::new(prompt),
+    };
+    // The second is its own: it was submitted before, and its session recognises it.
+    let taken = vec![of(&runs[0], &SessionId::new("another"), "used"), of(&runs[1], &session, "free")];
+    rig.batch(vec![Input::SessionOpened { session, opened, children, taken }]);
+    assert_eq!(refusal(&rig, used), RefusalKind::Conflict);
+    assert!(matches!(rig.reply(free), Reply::Accepted { .. }));
+}
+
+#[test]
+fn a_prompt_that_waits_or_is_open_is_known_by_its_run_and_nobody_else_gets_that() {
+    let mut rig = Rig::new();
+    let elsewhere = |rig: &mut Rig| {
+        let other = Prompt { id: crate::ids::PromptId::new("two"), ..run("one", "Do it too.") };
+        let (id, _) = rig.asks_for(submit(&SessionId::new("another"), other));
+        refusal(rig, id)
+    };
+    let (first, _) = asks(&mut rig, run("one", "Do it."));
+    let (again, _) = asks(&mut rig, run("one", "Do it."));
+    rig.open(&session());
+    assert!(matches!((rig.reply(first), rig.reply(again)), (Reply::Accepted { .. }, Reply::Accepted { .. })));
+    let (once_more, _) = asks(&mut rig, run("one", "Do it."));
+    assert!(matches!(rig.reply(once_more), Reply::Accepted { .. }));
+    assert_eq!(elsewhere(&mut rig), RefusalKind::Conflict);
 }

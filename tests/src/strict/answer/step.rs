@@ -73,6 +73,6 @@ fn insert_at(steps: Vec<Step>, extra: &[(usize, Step)]) -> Vec<Step> {
 
 fn use_crlf(step: &mut Step) {
     if let Step::Send(text) = step {
-        *text = text.replace('\n', "\r\n");
+        *text = text.replace("\r\n", "\n").replace('\n', "\r\n");
     }
 }

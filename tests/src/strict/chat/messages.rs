@@ -3,7 +3,8 @@
 use super::{
     calls,
     content::{self, Parts},
-    shape::{at_most, field, filled, known_fields, missing, non_empty, object, one_of},
+    shape::{at_most, field, filled, known_fields, missing, non_empty, object, one_of, string},
+    thoughts,
 };
 use crate::strict::{
     protocol::Rules,
@@ -45,7 +46,7 @@ fn one(message: &Value, path: &str, rules: &Rules) -> Check {
 
 fn fields(role: &str) -> &'static [&'static str] {
     match role {
-        "assistant" => &["role", "content", "name", "refusal", "audio", "tool_calls"],
+        "assistant" => &["role", "content", "name", "refusal", "audio", "tool_calls", thoughts::FIELD],
         "tool" => &["role", "content", "tool_call_id"],
         _ => &["role", "content", "name"],
     }
@@ -69,6 +70,9 @@ fn assistant(message: &Message, path: &str) -> Check {
     if let Some(audio) = message.get("audio").filter(|audio| !audio.is_null()) {
         let path = format!("{path}.audio");
         non_empty(field(object(audio, &path)?, &path, "id")?, &format!("{path}.id"))?;
+    }
+    if let Some(thoughts) = message.get(thoughts::FIELD) {
+        string(thoughts, &format!("{path}.{}", thoughts::FIELD))?;
     }
     match message.get("tool_calls") {
         None => content::required(message, path, Parts::Text),

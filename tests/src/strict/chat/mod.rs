@@ -14,6 +14,7 @@ mod render;
 mod said;
 pub(super) mod schema;
 pub(super) mod shape;
+mod thoughts;
 mod tools;
 
 use super::{
@@ -59,17 +60,16 @@ impl Dialect for Chat {
         order::order(messages)
     }
 
-    /// Nothing is sealed.
-    fn check_seals(&self, _: &Recorded, _: &[Issued]) -> Check {
-        Ok(())
+    fn check_seals(&self, request: &Recorded, issued: &[Issued]) -> Check {
+        thoughts::check(request, issued)
     }
 
     fn steps(&self, answer: &Answer, request: &Recorded) -> Vec<Step> {
         render::steps(answer, request)
     }
 
-    fn issued(&self, _: &Answer, request: &Recorded) -> Issued {
-        Issued::new(request, Vec::new(), Vec::new())
+    fn issued(&self, answer: &Answer, request: &Recorded) -> Issued {
+        thoughts::issued(answer, request)
     }
 
     fn error_body(&self, why: &Rejection) -> Value {

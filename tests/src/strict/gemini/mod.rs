@@ -1,5 +1,18 @@
-//! Gemini, from the public API reference. Conversations are refused: only keys, errors and the list of models are spoken
-//! here.
+//! Gemini: what `streamGenerateContent` takes and answers, from the public API reference.
+//!
+//! The first fault found is the one reported, in the words that the real server has for it where those are known. A few
+//! house rules refuse what it lets pass and what makes no sense; their messages begin with "House rule".
+
+mod config;
+mod contents;
+mod failures;
+mod order;
+mod proto;
+mod render;
+mod said;
+mod schema;
+mod seals;
+mod tools;
 
 use super::{
     answer::{Answer, Step},
@@ -9,42 +22,74 @@ use super::{
     reject::{Check, Rejection},
     seal::Issued,
 };
+use contents::Content;
+use proto::{Message, violation};
 use serde_json::{Value, json};
 
 /// What is particular about Gemini.
 pub(super) struct Gemini;
 
+const BODY: &[&str] = &[
+    "model",
+    "contents",
+    "tools",
+    "toolConfig",
+    "safetySettings",
+    "systemInstruction",
+    "generationConfig",
+    "cachedContent",
+    "serviceTier",
+    "store",
+];
+
 impl Dialect for Gemini {
     fn key<'a>(&self, request: &'a Request) -> Result<&'a str, Rejection> {
-        let key = request.header("x-goog-api-key").map(str::trim).filter(|key| !key.is_empty());
-        key.ok_or_else(|| {
-            let message = "Method doesn't allow unregistered callers (callers without established identity). Please use \
-                           API Key or other form of API consumer identity to call this API.";
-            Rejection::new(403, message)
-        })
+        let mut query = request.query().split('&');
+        if request.method == "POST" && !query.clone().any(|field| field == "alt=sse") {
+            return Err(Rejection::house(
+                "alt",
+                "'alt=sse' must be asked for, because this provider only streams so.",
+            ));
+        }
+        let key =
+            request.header("x-goog-api-key").or_else(|| query.find_map(|field| field.strip_prefix("key=")));
+        key.map(str::trim).filter(|key| !key.is_empty()).ok_or_else(failures::no_key)
     }
 
     fn wrong_key(&self) -> Rejection {
-        Rejection::new(400, "API key not valid. Please pass a valid API key.")
+        failures::wrong_key()
     }
 
     fn unknown_model(&self, model: &str) -> Rejection {
-        let message = format!(
-            "models/{model} is not found for API version v1beta, or is not supported for generateContent."
-        );
-        Rejection::new(404, message)
+        failures::unknown_model(model)
     }
 
-    fn check(&self, _: &Value, _: &Rules) -> Check {
-        Err(Rejection::new(501, "This provider does not speak Gemini."))
+    fn check(&self, body: &Value, rules: &Rules) -> Check {
+        let body = Message::read_with(body, "", BODY, &rules.extra)?;
+        let contents = conversation(&body)?;
+        if let Some(value) = body.get("systemInstruction") {
+            contents::system(value, "system_instruction")?;
+        }
+        let offered = tools::tools(&body)?;
+        if let Some(value) = body.get("toolConfig") {
+            tools::config(value, "tool_config", &offered)?;
+        }
+        if let Some(value) = body.get("generationConfig") {
+            config::generation(value, "generation_config")?;
+        }
+        body.list("safetySettings")?.iter().try_for_each(|(value, path)| config::safety(value, path))?;
+        order::order(&contents)
     }
 
-    fn check_seals(&self, _: &Recorded, _: &[Issued]) -> Check {
-        Ok(())
+    /// A signature tells by itself whether it is in its place, so that nothing has to be remembered.
+    fn check_seals(&self, request: &Recorded, _: &[Issued]) -> Check {
+        let extra = all_names(&request.body);
+        let body = Message::read_with(&request.body, "", BODY, &extra)?;
+        seals::seals(&conversation(&body)?, &request.model)
     }
 
-    fn steps(&self, _: &Answer, _: &Recorded) -> Vec<Step> {
-        Vec::new()
+    fn steps(&self, answer: &Answer, request: &Recorded) -> Vec<Step> {
+        render::steps(answer, request)
     }
 
     fn issued(&self, _: &Answer, request: &Recorded) -> Issued {
@@ -52,40 +97,50 @@ impl Dialect for Gemini {
     }
 
     fn error_body(&self, why: &Rejection) -> Value {
-        let status = match why.status {
-            401 => "UNAUTHENTICATED",
-            403 => "PERMISSION_DENIED",
-            404 => "NOT_FOUND",
-            429 => "RESOURCE_EXHAUSTED",
-            ..500 => "INVALID_ARGUMENT",
-            501 => "UNIMPLEMENTED",
-            503 => "UNAVAILABLE",
-            504 => "DEADLINE_EXCEEDED",
-            500.. => "INTERNAL",
-        };
-        json!({"error": {"code": why.status, "message": why.message, "status": status}})
+        failures::body(why)
     }
 
     fn rate_limited(&self) -> Rejection {
-        Rejection::new(429, "Resource has been exhausted (e.g. check quota).")
+        failures::rate_limited()
     }
 
     fn context_exceeded(&self) -> Rejection {
-        let message =
-            "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).";
-        Rejection::new(400, message)
+        failures::context_exceeded()
     }
 
     fn model_list(&self, models: &[String]) -> Value {
-        let entry = |name: &String| json!({"name": format!("models/{name}"), "supportedGenerationMethods": ["generateContent"]});
+        let entry = |id: &String| {
+            json!({
+                "name": format!("models/{id}"),
+                "version": "001",
+                "displayName": id,
+                "inputTokenLimit": 1_048_576,
+                "outputTokenLimit": 65_536,
+                "supportedGenerationMethods": ["generateContent", "countTokens"],
+            })
+        };
         json!({"models": models.iter().map(entry).collect::<Vec<_>>()})
     }
 
-    fn said(&self, _: &Value) -> Vec<Said> {
-        Vec::new()
+    fn said(&self, body: &Value) -> Vec<Said> {
+        said::said(body)
     }
 
-    fn tool_names(&self, _: &Value) -> Vec<String> {
-        Vec::new()
+    fn tool_names(&self, body: &Value) -> Vec<String> {
+        said::tool_names(body)
     }
+}
+
+/// The contents, each valid by itself.
+fn conversation<'a>(body: &Message<'a>) -> Result<Vec<Content<'a>>, Rejection> {
+    let contents = body.list("contents")?;
+    if contents.is_empty() {
+        return Err(violation("contents", "contents is not specified"));
+    }
+    contents.into_iter().map(|(value, path)| contents::content(value, &path)).collect()
+}
+
+/// The names of all fields of a body whose names have been checked.
+fn all_names(body: &Value) -> Vec<String> {
+    body.as_object().into_iter().flatten().map(|(name, _)| name.clone()).collect()
 }

@@ -11,6 +11,16 @@ use crate::home;
 /// What every seal begins with.
 const SEAL: &str = "U2VhbGVk";
 
+/// How many seals each request brought back.
+fn seals(protocol: Protocol, provider: &StrictProvider) -> Vec<usize> {
+    // The items of Responses are called by their seals as well.
+    let seal = match protocol {
+        Protocol::Responses => format!("\"encrypted_content\":\"{SEAL}"),
+        Protocol::Chat | Protocol::Messages | Protocol::Gemini => SEAL.to_owned(),
+    };
+    provider.completions().iter().map(|request| request.text.matches(&seal).count()).collect()
+}
+
 #[test]
 fn what_was_sealed_comes_back_in_every_step() {
     each(&[()], |protocol, ()| {
@@ -32,12 +42,11 @@ fn what_was_sealed_comes_back_in_every_step() {
         let run = run_in(&home, protocol, &provider, &["--continue", "Again."], 0);
         assert_eq!((&run.last()["answer"], provider.remaining()), (&json!("Done again."), 0));
         provider.assert_clean();
-        let seals: Vec<_> =
-            provider.completions().iter().map(|request| request.text.matches(SEAL).count()).collect();
+        let seals = seals(protocol, &provider);
         match protocol {
             Protocol::Chat => assert_eq!(seals, [0; 6], "nothing is sealed here"),
             Protocol::Messages | Protocol::Responses => {
-                assert_eq!(seals[..4], [0, 1, 3, 4], "of one run all come back")
+                assert_eq!(seals[..4], [0, 1, 3, 4], "of one run all come back");
             }
             Protocol::Gemini => assert!(seals[..4].is_sorted() && seals[3] > 0, "{seals:?}"),
         }

@@ -1,6 +1,6 @@
 //! Work: calls, their results, sub-agents, and going on.
 
-use hostler_tests::strict::{Answer, Script, StrictProvider};
+use hostler_tests::strict::{Answer, Protocol, Script, StrictProvider};
 use serde_json::json;
 
 use super::{each, goes_on, run, run_in};
@@ -80,6 +80,32 @@ fn whatever_a_command_prints_a_provider_accepts_it() {
         let results = provider.completions()[1].tool_results();
         assert_eq!(results.len(), printing.len());
         assert!(results.iter().all(|(_, text)| !text.is_empty()), "{results:?}");
+    });
+}
+
+/// The smallest picture that is one, as its bytes are written in a request.
+const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\xff";
+const WRITTEN: &str = "iVBORw0KGgoA/w==";
+
+#[test]
+fn files_that_go_with_a_prompt_and_pictures_that_are_looked_at_are_shown() {
+    each(&[()], |protocol, ()| {
+        let home = home();
+        home.write("a.txt", "a text\n");
+        std::fs::write(home.work().join("b.png"), PICTURE).unwrap();
+        let look = Answer::say("I look.").call("c1", "view", json!({"file_path": "b.png"}));
+        let provider = StrictProvider::start([look.call("c2", "ls", json!({})), Answer::say("Pretty.")]);
+        let words = ["--file", "a.txt", "--file", "b.png", "What is this?"];
+        let run = run_in(&home, protocol, &provider, &words, 0);
+        assert_eq!((&run.last()["answer"], &run.last()["tools"]["ok"]), (&json!("Pretty."), &json!(2)));
+        let asked = provider.completions();
+        assert!(asked[0].user_texts().concat().contains("a text"), "{}", asked[0].text);
+        let shown = asked.iter().map(|request| request.text.matches(WRITTEN).count()).collect::<Vec<_>>();
+        // The results of chat completions are nothing but text.
+        let looked_at = usize::from(protocol != Protocol::Chat);
+        assert_eq!(shown, [1, 1 + looked_at], "{protocol:?}: {}", asked[1].text);
+        assert_eq!(asked[1].tool_results().len(), 2);
+        goes_on(&home, protocol);
     });
 }
 

@@ -18,8 +18,13 @@ fn refuses_bad_messages() {
         ("unknown role", |b| b["messages"][1]["role"] = json!("function"), "Invalid value: 'function'"),
         (
             "unknown field",
-            |b| b["messages"][5]["reasoning_content"] = json!("x"),
-            "'messages[5].reasoning_content'",
+            |b| b["messages"][5]["reasoning_details"] = json!([]),
+            "'messages[5].reasoning_details'",
+        ),
+        (
+            "thoughts that are no text",
+            |b| b["messages"][5]["reasoning_content"] = json!([]),
+            "Invalid type for 'messages[5].reasoning_content'",
         ),
         (
             "name of a tool",

@@ -1,0 +1,132 @@
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use super::*;
+
+const PERSON: &str = r##"{
+  "$schema": "https://json-schema.org/draft/2020-12/schema",
+  "type": "object",
+  "properties": {
+    "name": {"type": "string", "pattern": "^[a-z]+$"},
+    "age": {"type": "integer", "minimum": 0},
+    "friends": {"type": "array", "items": {"$ref": "#"}}
+  },
+  "required": ["name"],
+  "additionalProperties": false
+}"##;
+
+fn problem(schema: &str, answer: &str) -> String {
+    match judge(schema, answer) {
+        Verdict::Violated(problem) => problem,
+        other => panic!("{answer}: {other:?}"),
+    }
+}
+
+#[test]
+fn an_answer_is_json_that_satisfies_the_schema_and_nothing_else() {
+    for answer in [r#"{"name":"a"}"#, " {\"name\":\"a\",\n\"friends\":[{\"name\":\"b\",\"age\":3}]}\n"] {
+        assert_eq!(judge(PERSON, answer), Verdict::Satisfied, "{answer}");
+    }
+    for (answer, said) in [
+        ("", "It is not JSON: EOF"),
+        ("```json\n{\"name\":\"a\"}\n```", "it begins with a code fence, which must be left out"),
+        ("Here it is: {\"name\":\"a\"}", "it must begin with the JSON itself"),
+        ("{\"name\":\"a\"}\nAnything else?", "trailing characters at line 2 column 1"),
+        ("{}", "at the whole: missing properties 'name'"),
+        ("[]", "at the whole: want object, but got array"),
+        (r#"{"name":"A","age":1.5}"#, "at /age: want integer, but got number\nat /name: 'A' does not match"),
+        (
+            r#"{"name":"a","friends":[{"name":"b"},{"name":1}]}"#,
+            "at /friends/1/name: want string, but got number",
+        ),
+        (r#"{"name":"a","b":1}"#, "additionalProperties 'b' not allowed"),
+    ] {
+        let problem = problem(PERSON, answer);
+        assert!(problem.contains(said), "{answer}: {problem}");
+    }
+}
+
+#[test]
+fn what_is_said_of_an_answer_is_bounded() {
+    let list = r#"{"items":{"type":"string","maxLength":3}}"#;
+    let long = format!("[{}{:?}]", "1,".repeat(50), "x".repeat(5_000));
+    let problem = problem(list, &long);
+    assert!(problem.ends_with("\nand 41 more"), "{problem}");
+    let enumerated = format!(r#"{{"enum":[{}"y"]}}"#, r#""xxxxxxxxxx","#.repeat(500));
+    let said = super::tests::problem(&enumerated, "1");
+    assert!(said.len() < 500 && said.ends_with('…'), "{said}");
+}
+
+#[test]
+fn schemas_of_older_drafts_are_understood() {
+    let old = r##"{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"n":{"type":"number"}},
+        "items":[{"$ref":"#/definitions/n"}],"additionalItems":false}"##;
+    assert_eq!((check(old), judge(old, "[1]")), (Ok(()), Verdict::Satisfied));
+    assert!(problem(old, "[1,2]").contains("additionalItems"));
+}
+
+#[test]
+fn what_is_wrong_with_a_schema_is_said_with_its_place() {
+    for (schema, at, said) in [
+        ("", Some((1, 1)), "it is not JSON (EOF while parsing a value)"),
+        ("{\n  \"type\": \"object\",\n}", Some((3, 1)), "it is not JSON (trailing comma)"),
+        ("[1]", Some((1, 1)), "it is no JSON Schema (want boolean or object, but got array)"),
+        (
+            "{\n  \"type\": \"objekt\"\n}",
+            Some((2, 11)),
+            "it is no JSON Schema (value must be one of 'array',",
+        ),
+        ("{\"properties\": {\"a\": {\"minimum\": \"x\"}}}", Some((1, 34)), "want number, but got string"),
+        (
+            "{\n\"$ref\": \"https://example.com/s\"}",
+            Some((2, 9)),
+            "it refers to https://example.com/s, and nothing",
+        ),
+        ("{\"$ref\": \"other.json#/a\"}", Some((1, 10)), "it refers to other.json, and nothing"),
+        ("{\"$ref\": \"file:///etc/passwd\"}", Some((1, 10)), "it refers to file:///etc/passwd, and nothing"),
+        (
+            "{\"$schema\": \"https://example.com/own\"}",
+            Some((1, 13)),
+            "it refers to https://example.com/own, and",
+        ),
+        ("{\"$ref\": \"#/$defs/x\"}", Some((1, 10)), "it refers to #/$defs/x, which is not there"),
+        ("{\"$ref\": \"#x\"}", Some((1, 10)), "it refers to #x, which is not there"),
+        ("{\"pattern\": \"(?=a)\"}", Some((1, 13)), "look-around"),
+        ("{\"$id\": \"://x\"}", None, "it is no JSON Schema (error in parsing id"),
+    ] {
+        let fault = check(schema).unwrap_err();
+        assert_eq!(fault.at, at, "{schema}: {}", fault.message);
+        assert!(fault.message.contains(said) && !fault.message.contains('\n'), "{schema}: {}", fault.message);
+    }
+    let long = format!("{{\"description\":{:?}}}", "x".repeat(SCHEMA_BYTES));
+    assert_eq!(check(&long).unwrap_err().message, "it is longer than 64 KiB");
+}
+
+#[test]
+fn an_answer_is_not_judged_by_a_schema_that_cannot_be_used() {
+    for schema in ["{", r#"{"type":"objekt"}"#, r#"{"$ref":"https://example.com/s"}"#] {
+        assert!(matches!(judge(schema, "{}"), Verdict::Undecided(text) if text.ends_with('.')), "{schema}");
+    }
+}
+
+#[test]
+fn a_schema_that_goes_round_in_circles_comes_to_an_end() {
+    let circle = r##"{"$ref":"#"}"##;
+    assert!(problem(circle, "{}").contains("cycle"));
+    let tower = format!("{}{}", "[".repeat(100), "]".repeat(100));
+    assert_eq!(judge(r##"{"items":{"$ref":"#"}}"##, &tower), Verdict::Satisfied);
+    assert!(problem("{}", &format!("{}{}", "[".repeat(1_000), "]".repeat(1_000))).contains("recursion"));
+}
+
+#[test]
+fn references_that_lead_on_and_on_have_room() {
+    let mut schema = String::from("{\"$ref\":\"#/$defs/0\",\"$defs\":{");
+    let mut nth = 0;
+    while schema.len() < SCHEMA_BYTES - 100 {
+        schema.push_str(&format!("\"{nth}\":{{\"$ref\":\"#/$defs/{}\"}},", nth + 1));
+        nth += 1;
+    }
+    schema.push_str(&format!("\"{nth}\":{{\"type\":\"object\"}}}}}}"));
+    assert!(nth > 1_500, "{nth}");
+    assert_eq!(judge(&schema, "{}"), Verdict::Satisfied);
+    assert!(problem(&schema, "1").contains("want object"));
+}

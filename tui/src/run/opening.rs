@@ -1,0 +1,51 @@
+//! Opening the workspace, on a thread of its own: neither a log that somebody else has locked nor a disk that does not
+//! answer holds up signals and time.
+
+use std::sync::Arc;
+
+use hostler_core::config::Config;
+use hostler_core::protocol::{Refusal, RefusalKind};
+use hostler_shell::clock::Clock;
+use hostler_shell::door::{Door, InProcess, Subscription};
+use tokio::runtime::Handle;
+use tokio::sync::oneshot;
+
+use crate::place::Place;
+
+/// An open workspace, and what happens in it from its opening on.
+pub(super) type Opened = Result<(InProcess, Subscription), Refusal>;
+
+/// What is being opened.
+#[derive(Default)]
+pub(super) struct Opening {
+    done: Option<oneshot::Receiver<Result<InProcess, String>>>,
+}
+
+impl Opening {
+    /// Starts opening. Must be called inside a tokio runtime.
+    pub(super) fn start(&mut self, place: Arc<Place>, clock: Clock, config: Arc<Config>, keeps: bool) {
+        let (said, done) = oneshot::channel();
+        let runtime = Handle::current();
+        std::thread::spawn(move || {
+            let _inside = runtime.enter();
+            // Whoever wanted it may be gone.
+            let _ = said.send(place.open(clock, config, keeps));
+        });
+        self.done = Some(done);
+    }
+
+    /// What it came to, once. May be given up and asked again.
+    pub(super) async fn ready(&mut self) -> Opened {
+        let Some(done) = self.done.as_mut() else { return std::future::pending().await };
+        let opened = done.await;
+        self.done = None;
+        let unavailable = |message: String| Refusal::new(RefusalKind::Storage, message);
+        let door = opened
+            .unwrap_or_else(|_| {
+                Err("The workspace could not be opened; this is a fault in hostler.".to_owned())
+            })
+            .map_err(unavailable)?;
+        let events = door.subscribe(None).await.map_err(|error| unavailable(error.to_string()))?;
+        Ok((door, events))
+    }
+}
