@@ -151,6 +151,21 @@ fn a_refusal_is_read() {
 }
 
 #[test]
+fn a_date_is_as_far_off_as_the_clock_says() {
+    let wait = |answer| {
+        let Exchange { events, .. } = ask("openai", Some("k"), answer);
+        let [ModelEvent::Failed(error)] = &events[..] else { panic!("{events:?}") };
+        error.retry_after
+    };
+    let past = "HTTP/1.1 503 Busy\r\nretry-after: Sun, 06 Nov 1994 08:49:37 GMT\r\n\r\n";
+    assert_eq!(wait(past), Some(0));
+    let (before, year_2100) = (Clock::start().now().as_millis(), 4_102_444_800_000);
+    let far = wait("HTTP/1.1 503 Busy\r\nretry-after: Fri, 01 Jan 2100 00:00:00 GMT\r\n\r\n").unwrap();
+    let after = Clock::start().now().as_millis();
+    assert!((year_2100 - after..=year_2100 - before).contains(&far), "{far}");
+}
+
+#[test]
 fn a_key_that_cannot_be_one_is_not_sent() {
     let mut layers = vec![defaults()];
     layers.extend(environment(|name| (name == "ANTHROPIC_API_KEY").then(|| "a\nb".into())));

@@ -41,10 +41,9 @@ impl Session {
                 if person && (*by != TitleSource::Person || used && *title != self.title) {
                     return Err(format!("a person called it {:?}, and a model {title:?}", self.title));
                 }
-                if used || *by == TitleSource::Model {
-                    if std::mem::replace(&mut self.counted, true) {
-                        return Err("what a model made of it counts twice".to_owned());
-                    }
+                let counts = used || *by == TitleSource::Model;
+                if counts && std::mem::replace(&mut self.counted, true) {
+                    return Err("what a model made of it counts twice".to_owned());
                 }
                 let longest = if *by == TitleSource::Person { LONGEST.0 } else { LONGEST.1 };
                 let fits = *title == self.title || title.chars().count() <= longest;

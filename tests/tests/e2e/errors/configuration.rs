@@ -36,11 +36,14 @@ fn a_configuration_that_cannot_be_used_is_said_so() {
     page.is("configuration");
 }
 
+/// Makes of a home what is to be tried.
+type Lay = fn(&hostler_tests::harness::Home);
+
 #[test]
 fn files_and_variables_that_cannot_be_used_are_said_so() {
     let mut page = Page::new();
     let run = ["run", "--model", "openai/x", "Hi"];
-    let lay: [(&str, fn(&hostler_tests::harness::Home)); 6] = [
+    let lay: [(&str, Lay); 6] = [
         ("It is a directory.", |home| {
             fs::remove_file(home.configuration()).unwrap();
             fs::create_dir(home.configuration()).unwrap();
