@@ -91,9 +91,9 @@ impl Projection<'_> {
             {
                 self.say(Block::Text(NO_WORDS.to_owned()));
             }
-            Some((turn, _)) if *turn == user.turn => {}
-            Some(_) | None => self.turn = Some((user.turn, None)),
+            Some(_) | None => {}
         }
+        self.turn = Some((user.turn, None));
         let (text, media) = spoken(user);
         match self.items.last_mut() {
             Some(Item::User { text: before, media: beside }) => {

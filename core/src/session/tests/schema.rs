@@ -1,7 +1,7 @@
 //! Answers that must satisfy a schema.
 
 use crate::content::MessageBody;
-use crate::model::Preparation;
+use crate::model::{Item, Preparation};
 use crate::prompt::{Delivery, Prompt, Terms};
 use crate::protocol::{RefusalKind, Reply};
 use crate::record::{Reason, Record, RunStatus};
@@ -136,6 +136,19 @@ fn an_answer_without_words_is_none() {
     let batch = rig.stream(vec![stop()]);
     assert!(batch.kinds().contains(&"RunFinished"));
     assert_eq!(end(&rig), (RunStatus::Error, Reason::Schema, None));
+}
+
+#[test]
+fn what_joins_beside_a_refusal_stands_where_it_came() {
+    let mut rig = begun();
+    rig.enter(prompt("q", "And this."));
+    rig.answer("[]");
+    violated(&mut rig);
+    let items = &rig.asked.last().expect("it is asked again").1.items;
+    let [Item::User { .. }, Item::Assistant { .. }, Item::User { text, .. }] = items.as_slice() else {
+        panic!("{items:?}")
+    };
+    assert!(text.contains("It is a list.") && text.ends_with("And this."), "{text}");
 }
 
 #[test]
