@@ -9,7 +9,7 @@ use hostler_core::machine::Entry;
 use hostler_core::model::{CallErrorKind, ModelEvent};
 use hostler_core::protocol::Command;
 use hostler_core::record::{Record, ReturnReason, Strength, TurnOutcome};
-use hostler_core::session::{Effect as Ask, Input as SessionInput, Owned};
+use hostler_core::session::{Effect as Ask, Input as SessionInput, Owned, Verdict};
 use hostler_core::tools::ToolInput;
 use hostler_core::workspace::{Effect, Input};
 use tracing::{debug, info, trace, warn};
@@ -47,6 +47,14 @@ fn session_input(session: &SessionId, input: &SessionInput) {
         }
         SessionInput::Title { event } => {
             trace!(%session, event = event_name(event), "a model says something of a title")
+        }
+        SessionInput::Checked { step, verdict } => {
+            let verdict = match verdict {
+                Verdict::Satisfied => "satisfied",
+                Verdict::Violated(_) => "violated",
+                Verdict::Undecided(_) => "undecided",
+            };
+            info!(%session, %step, verdict, "an answer was held against its schema");
         }
         SessionInput::Inspected { call, .. } => trace!(%session, %call, "a call was looked at"),
         SessionInput::ToolOutput { call, text } => {
@@ -99,6 +107,7 @@ fn record(session: &SessionId, record: &Record) {
         Record::StepFinished { step, usage, cost, context, .. } => {
             info!(%session, %step, input = usage.input, output = usage.output, cost, context, "a step is over");
         }
+        Record::AnswerRefused { .. } => info!(%session, "an answer does not satisfy its schema"),
         Record::CancelAccepted { watermark, reason, .. } => {
             info!(%session, watermark, ?reason, "a cancel is accepted");
         }
@@ -119,6 +128,7 @@ fn record(session: &SessionId, record: &Record) {
         | Record::TurnStarted { .. }
         | Record::SummaryFinished { .. }
         | Record::TurnContinued { .. }
+        | Record::AnswerRefused { .. }
         | Record::StepStarted { .. }
         | Record::AttemptStarted { .. }
         | Record::MessageFinished { .. }
@@ -161,6 +171,8 @@ fn session_effect(session: &SessionId, effect: &Ask) {
         Ask::CancelTool { call } => info!(%session, %call, "a tool is to stop"),
         Ask::MakeTitle { model } => info!(%session, %model, "a model is asked for a title"),
         Ask::CancelTitle => debug!(%session, "a title is wanted no more"),
+        Ask::CheckAnswer { step } => debug!(%session, %step, "an answer is held against its schema"),
+        Ask::CancelCheck { step } => debug!(%session, %step, "whether an answer will do matters no more"),
         Ask::KeepRules { rules } => info!(%session, rules = rules.len(), "rules are kept"),
         Ask::Reply { to, .. } => trace!(request = to.0, "a client is answered"),
     }

@@ -103,7 +103,9 @@ mod tests {
         let (queue, (written, lines)) = (Queue::new(), std::sync::mpsc::channel());
         let subscriber = tracing_subscriber::registry().with(Lines::new(queue.clone(), style));
         tracing::subscriber::with_default(subscriber, log);
-        queue.write_with("test", std::time::Duration::ZERO, move |lines| written.send(lines.to_owned()).is_ok());
+        queue.write_with("test", std::time::Duration::ZERO, move |lines| {
+            written.send(lines.to_owned()).is_ok()
+        });
         queue.end(Instant::now() + std::time::Duration::from_secs(60));
         lines.into_iter().collect()
     }

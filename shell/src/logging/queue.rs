@@ -178,7 +178,9 @@ mod tests {
     #[test]
     fn lines_are_waited_for_and_written_together_and_the_end_waits_for_no_more() {
         let (queue, (written, lines)) = (Queue::new(), mpsc::channel());
-        queue.write_with("test", Duration::from_secs(3600), move |lines| written.send(lines.to_owned()).is_ok());
+        queue.write_with("test", Duration::from_secs(3600), move |lines| {
+            written.send(lines.to_owned()).is_ok()
+        });
         queue.push("one\n");
         queue.push("two\n");
         queue.end(soon());

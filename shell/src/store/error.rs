@@ -179,6 +179,9 @@ mod tests {
             StoreError::Corrupt { .. } => {
                 "/s/log is damaged (database disk image is malformed); move it away to begin with an empty history"
             }
+            StoreError::Disagrees { .. } => {
+                "the titles in /s/log do not agree with the records of session s; what is listed and shown of it may be wrong, and it goes on from the records, so keep a copy of the file and report this"
+            }
             StoreError::Full { .. } => "there is no room left to write to /s/log; free some and try again",
             StoreError::Gone { .. } => {
                 "/s/log was deleted or moved away while it was in use, so what was said since is not kept; start again"
@@ -201,8 +204,8 @@ mod tests {
         }
     }
 
-    fn sqlite(code: i32) -> rusqlite::Error {
-        rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), None)
+    fn sqlite(code: i32, says: &str) -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(rusqlite::ffi::Error::new(code), Some(says.to_owned()))
     }
 
     fn json() -> serde_json::Error {
@@ -218,10 +221,17 @@ mod tests {
         for error in [
             StoreError::Busy { path: path() },
             StoreError::Newer { path: path(), found: 9, known: 2 },
-            StoreError::Corrupt { path: path(), source: sqlite(rusqlite::ffi::SQLITE_CORRUPT) },
+            StoreError::Corrupt {
+                path: path(),
+                source: sqlite(rusqlite::ffi::SQLITE_CORRUPT, "database disk image is malformed"),
+            },
+            StoreError::Disagrees { path: path(), what: "titles", session: "s".to_owned() },
             StoreError::Full { path: path() },
             StoreError::Gone { path: path() },
-            StoreError::Sqlite { path: path(), source: sqlite(rusqlite::ffi::SQLITE_CANTOPEN) },
+            StoreError::Sqlite {
+                path: path(),
+                source: sqlite(rusqlite::ffi::SQLITE_CANTOPEN, "unable to open database file"),
+            },
             StoreError::Record { seq: 7, source: json() },
             StoreError::Json { what: "snapshot", source: json() },
             StoreError::Io {

@@ -22,7 +22,7 @@ hostler-sim: every race replayed from a seed
   hostler-sim replay FILE [--last N | --at N] [--step]
   hostler-sim shrink FILE [--for 10s]
   hostler-sim timeline FILE | --seed S [--events E] [--last N] [-o OUT.html]
-  hostler-sim explore [SCOPE]
+  hostler-sim explore [SCOPE] [--jobs J]
   hostler-sim script FILE... | --all
 
 Exit codes: 0 clean, 1 usage, 2 safety, 3 liveness or reach, 4 model divergence, 5 nondeterminism.
@@ -40,7 +40,7 @@ enum Stop {
 }
 
 fn explore(args: &Args) -> Ending {
-    match crate::explore::command(args.file()) {
+    match crate::explore::command(args.file(), args.jobs()) {
         Err(what) => Err(Stop::Usage(what)),
         Ok(Some(failure)) => Err(Stop::Found(failure.class)),
         Ok(None) => Ok(()),

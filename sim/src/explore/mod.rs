@@ -19,6 +19,8 @@ mod ways;
 pub mod scopes;
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::failure::{Class, Failure};
@@ -164,8 +166,9 @@ impl Search<'_> {
     }
 }
 
-/// Explores the scopes of that name, or all, and says what there is to say. Returns the first failure.
-pub fn command(name: Option<&str>) -> Result<Option<Failure>, String> {
+/// Explores the scopes of that name, or all, on so many threads, and says what there is to say. Returns a failure if there
+/// is one.
+pub fn command(name: Option<&str>, jobs: u64) -> Result<Option<Failure>, String> {
     let chosen: Vec<_> =
         scopes().into_iter().filter(|scope| name.is_none_or(|name| name == scope.name)).collect();
     if chosen.is_empty() {
@@ -174,8 +177,7 @@ pub fn command(name: Option<&str>) -> Result<Option<Failure>, String> {
     }
     let began = Instant::now();
     let (mut states, mut orders) = (0, 0.0);
-    for scope in &chosen {
-        let found = tell(scope);
+    for found in all(&chosen, jobs) {
         states += found.states;
         orders += found.orders;
         if let Some((failure, way)) = found.failure {
@@ -190,6 +192,25 @@ pub fn command(name: Option<&str>) -> Result<Option<Failure>, String> {
         chosen.len()
     );
     Ok(None)
+}
+
+/// Explores these scopes, until one of them fails.
+fn all(scopes: &[Scope], jobs: u64) -> Vec<Found> {
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    std::thread::scope(|threads| {
+        for _ in 0..jobs.max(1) {
+            threads.spawn(|| {
+                while let Some(scope) = scopes.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let one = tell(scope);
+                    if one.failure.is_some() {
+                        next.store(scopes.len(), Ordering::Relaxed);
+                    }
+                    found.lock().unwrap_or_else(PoisonError::into_inner).push(one);
+                }
+            });
+        }
+    });
+    found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn tell(scope: &Scope) -> Found {

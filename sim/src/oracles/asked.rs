@@ -92,6 +92,11 @@ impl Oracle for Asked {
         }
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.open.retain(|(asked, _)| asked.root() != *session);
+        self.blocked.retain(|(own, _)| own.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

@@ -72,6 +72,11 @@ impl Oracle for Schemas {
         }
     }
 
+    fn forget(&mut self, session: &SessionId) {
+        self.prompts.retain(|(own, _), _| own.root() != *session);
+        self.turns.retain(|own, _| own.root() != *session);
+    }
+
     fn fork(&self) -> Box<dyn Oracle> {
         Box::new(self.clone())
     }

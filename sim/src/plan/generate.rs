@@ -44,16 +44,19 @@ fn action(
     let at = begins + at(options, &mut roll);
     let mut what = what(id, wants, options, submitted, &mut roll);
     let again = matches!(what, What::Submit(submit) if submit.prompt != id);
-    if let Some(session) = what.session_mut().filter(|_| !again) {
-        *session += group * options.sessions;
-    }
-    if let What::Submit(submit) = what
-        && !again
-    {
-        submitted.push(submit);
+    if !again {
+        what.shift(group * (options.sessions + forked(options)));
+        if let What::Submit(submit) = what {
+            submitted.push(submit);
+        }
     }
     let aim = aim(options, &what, &mut roll);
     Action { id, at, aim, what }
+}
+
+/// How many sessions there may be that others are made into.
+fn forked(options: &Options) -> u64 {
+    if options.forks > 0 { 2 } else { 0 }
 }
 
 /// Bunched: half of the actions share a few moments.
@@ -173,7 +176,7 @@ fn submit(prompt: u64, options: &Options, roll: &mut Roll) -> Submit {
     let headless = roll.chance(options.headless);
     Submit {
         process: roll.below(options.processes),
-        session: roll.below(options.sessions + if options.forks > 0 { 2 } else { 0 }),
+        session: roll.below(options.sessions + forked(options)),
         new: roll.chance(900),
         prompt,
         run: roll.chance(options.run_ids) || headless,

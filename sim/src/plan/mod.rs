@@ -182,18 +182,21 @@ pub struct Submit {
 }
 
 impl What {
-    /// The session that it concerns, to be changed; none if it concerns none.
-    fn session_mut(&mut self) -> Option<&mut u64> {
+    /// It concerns sessions whose numbers are so much higher.
+    fn shift(&mut self, by: u64) {
         match self {
-            What::Submit(submit) => Some(&mut submit.session),
-            What::Cancel { session, .. } | What::Stop { session, .. } | What::Clear { session, .. } => {
-                Some(session)
-            }
+            What::Submit(submit) => submit.session += by,
+            What::Cancel { session, .. }
+            | What::Stop { session, .. }
+            | What::Clear { session, .. }
+            | What::Rename { session, .. }
+            | What::Delete { session, .. } => *session += by,
+            What::Fork { from, session, .. } => (*from, *session) = (*from + by, *session + by),
             What::Signal { .. }
             | What::Kill { .. }
             | What::Suspend { .. }
             | What::Power { .. }
-            | What::Outage { .. } => None,
+            | What::Outage { .. } => {}
         }
     }
 

@@ -8,7 +8,7 @@ pub(super) fn law(oracle: &str) -> &'static str {
 const OTHER: &str = "The program must keep its promises whatever happens around it.";
 
 /// All laws by the names of their oracles.
-const LAWS: [(&str, &str); 33] = [
+const LAWS: [(&str, &str); 34] = [
     ("no circles", "A turn that does the same again and again without getting anywhere is ended."),
     ("effects name what there is", "Whatever is started is about something that the log knows."),
     (

@@ -124,13 +124,24 @@ impl PartialOrd for Item {
     }
 }
 
+/// What is put in is counted from here on: no action has so high an id.
+const BEHIND_ACTIONS: u64 = 1 << 32;
+
 /// About every how-manieth entry a channel loses its priority.
 const DEMOTIONS: u64 = 200;
 
 impl Agenda {
     /// Nothing is going to happen.
     pub fn new(seed: u64, policy: Policy) -> Self {
-        Self { heap: BinaryHeap::new(), seed, policy, count: 0, demoted: BTreeMap::new() }
+        Self { heap: BinaryHeap::new(), seed, policy, count: BEHIND_ACTIONS, demoted: BTreeMap::new() }
+    }
+
+    /// An action of the plan is going to be due then. Its place depends on its id alone, so that it stays where it is when
+    /// others are taken out of the plan.
+    pub fn push_action(&mut self, at: u64, nth: usize, id: u64) {
+        let own = mix(self.seed ^ mix(1 << 32 | id)) >> 1;
+        let rank = if self.policy == Policy::FirstIn { 0 } else { own };
+        self.heap.push(Item { at, rank, order: id, what: Happening::Act(nth) });
     }
 
     /// Something is going to happen then.

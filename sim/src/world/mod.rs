@@ -149,7 +149,7 @@ impl World {
             plan: plan.into(),
         };
         for (nth, action) in world.plan.clone().actions.iter().enumerate() {
-            world.agenda.push(START + action.at, Happening::Act(nth));
+            world.agenda.push_action(START + action.at, nth, action.id);
         }
         world
     }

@@ -180,12 +180,12 @@ impl World {
         };
         // Ids of one session are the longer and the higher the later.
         let last = self.disk.folds.iter().filter(own);
-        let asks = |id| {
+        let asks = |id: &hostler_core::ids::SessionId| {
             let asks = self.disk.folds.get(&root).map(|durable| &durable.asks);
             asks.is_some_and(|asks| asks.iter().any(|asked| asked.id.session == *id))
         };
         let last =
-            last.max_by_key(|(id, durable)| (asks(*id), durable.turn.is_some(), id.as_str().len(), *id));
+            last.max_by_key(|(id, durable)| (asks(id), durable.turn.is_some(), id.as_str().len(), *id));
         let Some(session) = last.map(|(id, _)| id.clone()) else { return };
         self.ask(process, Command::Cancel { session, scope: CancelScope::Session, reason: Reason::User });
     }

@@ -180,6 +180,7 @@ impl Process {
         let Input::Session { session, input } = input else { return };
         let id = match input {
             SessionInput::Prepared { prompt, .. } => EffectId::Prepare(session.clone(), prompt.clone()),
+            SessionInput::Checked { step, .. } => EffectId::Check(session.clone(), *step),
             SessionInput::Inspected { call, .. } | SessionInput::ToolFinished { call, .. } => {
                 EffectId::Call(session.clone(), *call)
             }

@@ -44,7 +44,8 @@ fn prompt_of(record: &Record) -> Option<&PromptId> {
         | Record::PromptFolded { prompt, .. }
         | Record::PromptReturned { prompt, .. }
         | Record::TurnStarted { prompt, .. }
-        | Record::TurnContinued { prompt, .. } => Some(prompt),
+        | Record::TurnContinued { prompt, .. }
+        | Record::AnswerRefused { prompt, .. } => Some(prompt),
         Record::RunFinished(finished) => Some(&finished.prompt),
         _ => None,
     }

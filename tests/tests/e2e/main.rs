@@ -30,6 +30,7 @@ mod protocols;
 mod providers;
 mod rehearsal;
 mod replay;
+mod responses;
 mod rules;
 mod schemas;
 mod sessions;

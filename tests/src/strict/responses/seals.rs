@@ -67,28 +67,28 @@ pub(super) fn issued(answer: &Answer, request: &Recorded) -> Issued {
     Issued::new(request, calls, seals)
 }
 
-/// Checks that the thoughts behind calls come back, which the real provider leaves to its clients. Who sends none at
-/// all has given them up, as one must when they are refused.
+/// Checks that the thoughts behind calls come back, which the real provider leaves to its clients. They may be given up,
+/// as they must be when they are refused; but then all that came before as well, and never a part of an answer's.
 pub(super) fn check(request: &Recorded, issued: &[Issued]) -> Check {
     let items = request.body["input"].as_array().map_or(&[][..], Vec::as_slice);
-    let thoughts: Vec<_> =
-        items.iter().filter(|item| item["type"] == "reasoning").map(|item| &item["id"]).collect();
-    if thoughts.is_empty() {
-        return Ok(());
-    }
-    for call in items
-        .iter()
-        .filter(|item| item["type"] == "function_call")
-        .filter_map(|item| item["call_id"].as_str())
-    {
-        let answers = seal::of_calls(issued, request, &[call]);
-        let whole = |answer: &&&Issued| answer.seals.iter().all(|id| thoughts.contains(&id));
-        // An answer that broke off may have been given again; one that is whole is enough.
-        if !answers.is_empty() && answers.iter().find(whole).is_none() {
+    let of = |kind: &'static str| items.iter().filter(move |item| item["type"] == kind);
+    let thoughts: Vec<_> = of("reasoning").map(|item| &item["id"]).collect();
+    let mut any = false;
+    for call in of("function_call").filter_map(|item| item["call_id"].as_str()) {
+        // An answer that broke off may have been given again; one that came back whole is enough.
+        let came_back = seal::of_calls(issued, request, &[call]).into_iter().map(|answer| {
+            let count = answer.seals.iter().filter(|id| thoughts.contains(id)).count();
+            (count == answer.seals.len(), count > 0)
+        });
+        let (whole, some) = came_back.fold((None, false), |(whole, some), (is_whole, is_some)| {
+            (Some(whole == Some(true) || is_whole), some || is_some)
+        });
+        if whole == Some(false) && (any || some) {
             let message =
-                format!("the reasoning behind the call '{call}' is missing, and that behind others is not.");
+                format!("the reasoning behind the call '{call}' is missing, and other reasoning is not.");
             return Err(Rejection::house("input", &message));
         }
+        any |= some;
     }
     Ok(())
 }

@@ -22,7 +22,9 @@ pub(super) struct Names {
 impl Names {
     /// The names in the response to `request`.
     pub(super) fn new(request: &Recorded) -> Self {
-        let response = format!("{}{:04}", seal("response", &[&request.text]), request.index);
+        // Without what seals begin with, so that nobody takes one for a seal.
+        let digest = seal("response", &[&request.text]).split_off(8);
+        let response = format!("{digest}{:04}", request.index);
         Self { response, sealed: 0 }
     }
 

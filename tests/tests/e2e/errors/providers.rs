@@ -107,5 +107,9 @@ fn a_limit_is_said_so() {
         &home,
         home.run_text(&provider, ["-q", "--fail-on-tool-error", "Hi"]),
     );
+    home.write("schema.json", r#"{"type": "object"}"#);
+    let provider = StrictProvider::start((0..3).map(|_| Answer::say("No.")).collect::<Vec<_>>());
+    let bound = home.run_text(&provider, ["-q", "--schema", "schema.json", "Hi"]);
+    page.meet("An answer that does not satisfy its schema.", &home, bound);
     page.is("limits");
 }

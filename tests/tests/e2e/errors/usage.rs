@@ -41,6 +41,7 @@ fn a_command_line_that_makes_no_sense_is_said_so() {
 /// What is read before a run begins.
 fn lay(home: &Home) {
     home.write("binary", "a\0b");
+    home.write("schema.json", r#"{"type": "sentence"}"#);
     fs::write(home.work().join("latin"), b"caf\xe9").unwrap();
     fs::create_dir(home.work().join("directory")).unwrap();
     symlink("loop", home.work().join("loop")).unwrap();
@@ -61,6 +62,9 @@ fn what_a_command_needs_and_does_not_find_is_said_so() {
         ("A file in another encoding.", &["--file", "latin", "Hi"]),
         ("A system prompt that is not there.", &["--system", "missing", "Hi"]),
         ("A system prompt in another encoding.", &["--system", "latin", "Hi"]),
+        ("A schema that is not there.", &["--schema", "missing", "Hi"]),
+        ("A schema that is no JSON.", &["--schema", "latin", "Hi"]),
+        ("A schema that is none.", &["--schema", "schema.json", "Hi"]),
         ("An answer's file in a directory that is not there.", &["--output", "missing/out", "Hi"]),
         ("An answer's file that is a directory.", &["--output", "directory", "Hi"]),
         ("A rule about a tool that there is not.", &["--allow", "shell(ls)", "Hi"]),

@@ -82,6 +82,25 @@ fn wants_back_what_it_gave() {
 }
 
 #[test]
+fn what_is_given_up_is_given_up_with_all_before_it() {
+    let thinks = |id: &str| Answer::new().sealed(id).call(id, "bash", json!({}));
+    let provider = StrictProvider::start([thinks("a"), thinks("b"), Answer::say("ok"), Answer::say("ok")]);
+    let mut given = items(&provider, &asking());
+    given.push(output("a", "done"));
+    given.extend(items(&provider, &went_on(&given[..2])));
+    let sent = |items: &[Value]| {
+        let mut body = asking();
+        input(&mut body).extend(items.iter().cloned().chain([output("b", "done")]));
+        post(&provider, &body)
+    };
+    assert_eq!(sent(&given).status, 200);
+    assert_eq!(sent(&given[1..]).status, 200, "what came before may be given up");
+    given.remove(3);
+    let refused = sent(&given);
+    assert!(refused.error().contains("the reasoning behind the call 'b' is missing"), "{}", refused.error());
+}
+
+#[test]
 fn one_whole_answer_is_enough() {
     let answer = || Answer::new().sealed("Hm.").call("a", "bash", json!({}));
     let provider = StrictProvider::start([answer().cut_at(900), answer(), Answer::say("ok")]);
