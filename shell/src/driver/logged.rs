@@ -128,7 +128,6 @@ fn record(session: &SessionId, record: &Record) {
         | Record::TurnStarted { .. }
         | Record::SummaryFinished { .. }
         | Record::TurnContinued { .. }
-        | Record::AnswerRefused { .. }
         | Record::StepStarted { .. }
         | Record::AttemptStarted { .. }
         | Record::MessageFinished { .. }
