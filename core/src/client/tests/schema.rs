@@ -91,6 +91,11 @@ fn busy_run() -> Stand {
     stand.record(Record::PromptFolded { prompt: prompt(), turn: TURN, message: MessageId(1) });
     stand.step(1);
     let message = MessageId(2);
+    for answer in [Some(message), None] {
+        let (problem, text) = ("It is no number.".into(), "Once more.".into());
+        let (prompt, asks) = (prompt(), MessageId(9));
+        stand.record(Record::AnswerRefused { turn: TURN, answer, problem, prompt, message: asks, text });
+    }
     stand.record(Record::ReasoningAppended { message, block: 0, text: "hm".into() });
     stand.text("I will build.");
     let attempt = crate::ids::AttemptId { step: call_id(TURN.0, 1, 1).step, attempt: 1 };
