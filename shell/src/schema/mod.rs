@@ -163,6 +163,7 @@ fn fault(text: &str, error: &CompileError) -> Fault {
             named(reference, format!("it refers to {reference}, which is not there"))
         }
         CompileError::AnchorNotFound { reference, .. } => {
+            let reference = reference.strip_prefix(NAME).unwrap_or(reference);
             named(reference, format!("it refers to {reference}, which is not there"))
         }
         CompileError::ValidationError { src, .. } => {

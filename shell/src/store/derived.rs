@@ -187,7 +187,7 @@ mod tests {
             ("INSERT INTO messages VALUES (2, 1, 'user', 1, 1, 1, '{}')", "messages", "b"),
             ("INSERT INTO asks VALUES (1, 'a', 't1.s1.c1', 1, '{}')", "questions", "a"),
             (
-                "UPDATE snapshots SET body = replace(body, '\"sequence\":1', '\"sequence\":2')",
+                "UPDATE snapshots SET body = replace(body, '\"created\":true', '\"created\":false')",
                 "snapshots",
                 "a",
             ),

@@ -8,7 +8,7 @@ pub(super) fn law(oracle: &str) -> &'static str {
 const OTHER: &str = "The program must keep its promises whatever happens around it.";
 
 /// All laws by the names of their oracles.
-const LAWS: [(&str, &str); 34] = [
+const LAWS: [(&str, &str); 35] = [
     ("no circles", "A turn that does the same again and again without getting anywhere is ended."),
     ("effects name what there is", "Whatever is started is about something that the log knows."),
     (
@@ -23,6 +23,10 @@ const LAWS: [(&str, &str); 34] = [
     ("order", "Prompts begin in the order in which they were accepted."),
     ("sequences", "Numbers that are given out only rise, by one each time, so that nothing is named twice."),
     ("streams", "A finished answer says what was streamed of it: nothing more, nothing less, nothing twice."),
+    (
+        "titles",
+        "A session is called what a person said last, or else what a model, asked once, made of its first prompt.",
+    ),
     ("limits", "There are no more steps, attempts and waits than the settings allow."),
     (
         "record before act",

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "not a flight record")]
+    #[should_panic(expected = "no flight record")]
     fn what_is_no_record_is_noticed() {
         check("{}\n");
     }

@@ -124,7 +124,7 @@ fn what_comes_in_place_of_a_stream_is_said_and_not_asked_for_again() {
     let page = "<!doctype html><html><title>Sign in</title></html>";
     for protocol in Protocol::ALL {
         for (body, says) in [
-            (error, "Model is being retired."),
+            (error, "Model is being retired;"),
             (page, "Sign in"),
             ("upstream: nobody is at home", "nobody is at home"),
             (r#"{"id": "1", "choices": [{"message": {"content": "Hi"}}]}"#, "no stream of events but"),

@@ -114,7 +114,7 @@ fn what_is_no_answer_is_said_to_be_none() {
     not_understood(Answer::say("Hel").garbage("data: 7"), "provider", "no chat completion chunk");
     let error =
         json!({"error": {"message": "Content blocked.", "type": "invalid_request_error", "code": "blocked"}});
-    not_understood(Answer::say("Hel").event(error).no_tail(), "provider", "Content blocked.");
+    not_understood(Answer::say("Hel").event(error).no_tail(), "provider", "Content blocked;");
 }
 
 #[test]

@@ -116,7 +116,7 @@ fn a_summary_that_is_refused_as_too_long_is_asked_for_of_less_and_not_for_ever()
 fn a_summary_that_fails_ends_the_run_and_not_the_session() {
     let empty = [looks(), Answer::context_exceeded(), Answer::new().finish("stop")];
     let broken = [looks(), Answer::context_exceeded(), Answer::error(400, "No.")];
-    for (answers, says) in [(empty, "wrote nothing"), (broken, "No.")] {
+    for (answers, says) in [(empty, "wrote nothing"), (broken, "status 400): No;")] {
         let (home, provider) = (home(), StrictProvider::start(answers));
         let finished = run(&home, &provider, &[REQUEST]).expect_code(1);
         let message = finished.last()["message"].as_str().unwrap().to_owned();

@@ -19,11 +19,16 @@ const FLIGHTS: u64 = 64 << 20;
 /// The write-ahead log is moved into the log at some size, and is never much larger than that.
 const WAL: u64 = 8 << 20;
 
+/// What is promised of log files: as many, and each so long and a line more.
+const LOGS: (usize, u64) = (8, (4 << 20) + (64 << 10));
+
 /// What is left of runs that are over.
 #[derive(Debug)]
 pub(crate) struct Left {
     /// Files of the workspace's state by their directory in it: how many there are, and of how many bytes together.
     state: BTreeMap<String, (usize, u64)>,
+    /// The sizes of log files.
+    logs: Vec<u64>,
     /// Files anywhere else that the program could write to.
     elsewhere: Vec<PathBuf>,
     /// Locks that somebody holds.
@@ -41,8 +46,13 @@ impl Left {
         }
         let workspace = place.workspace();
         let (mut state, mut elsewhere, mut locked) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let (mut logs, directory_of_logs) = (Vec::new(), place.path("state").join("hostler/logs"));
         for file in ["state", "home", "work", "tmp"].iter().flat_map(|name| files(&place.path(name))) {
             let size = fs::metadata(&file).unwrap().len();
+            if file.starts_with(&directory_of_logs) {
+                logs.push(size);
+                continue;
+            }
             let Ok(inside) = file.strip_prefix(&workspace) else {
                 elsewhere.push(file);
                 continue;
@@ -58,7 +68,7 @@ impl Left {
                 locked.push(file);
             }
         }
-        Self { state, elsewhere, locked, processes }
+        Self { state, logs, elsewhere, locked, processes }
     }
 
     #[track_caller]
@@ -67,6 +77,7 @@ impl Left {
             self.processes.is_empty() && self.locked.is_empty() && self.elsewhere.is_empty(),
             "{self:#?}"
         );
+        assert!(self.logs.len() <= LOGS.0 && self.logs.iter().all(|size| *size <= LOGS.1), "{self:#?}");
         for (what, (count, bytes)) in &self.state {
             match what.as_str() {
                 "hostler.db" => {}

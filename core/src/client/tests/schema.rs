@@ -134,11 +134,6 @@ fn busy_run() -> Stand {
     stand.step_finished(1);
     let (step, usage) = (call_id(TURN.0, 2, 1).step, Usage::default());
     stand.record(Record::StepFinished { step, usage, cost: None, context: 1, estimated: true });
-    for answer in [Some(MessageId(2)), None] {
-        let (problem, text) = ("It is not JSON.".into(), "Again.".into());
-        let (turn, message) = (TURN, MessageId(3));
-        stand.record(Record::AnswerRefused { turn, answer, problem, prompt: prompt(), message, text });
-    }
     stand.record(Record::SummaryStarted { turn: TURN, budget: 1 });
     stand.record(Record::SummaryFinished { turn: TURN, message: MessageId(3), text: "So far.".into() });
     stand.finish(RunStatus::Ok, Reason::Completed);
