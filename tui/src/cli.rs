@@ -343,7 +343,8 @@ asked. What was permitted for always in this directory holds as well. With --cwd
 paths in other options are relative to that directory.
 
 Exit codes: 0 the answer is complete; 1 something failed; 2 bad usage or unknown session or model; 3 no provider or \
-credentials refused; 4 a limit ended it; 5 every tool call was denied; 129, 130, 141, 143 ended by SIGHUP, SIGINT, a \
+credentials refused; 4 a limit ended it; 5 every tool call was denied; 7 cancelled by another \
+client; 129, 130, 141, 143 ended by SIGHUP, SIGINT, a \
 closed standard output, SIGTERM. The first Ctrl-C cancels and settles; the second ends at once.";
 
 #[derive(Args, Debug)]

@@ -52,8 +52,9 @@ impl Session {
         let Some(call) = self.live.call.as_mut() else { return };
         let before = call.assembly.bytes();
         call.assembly.push(event);
-        // A provider that goes on without saying anything is as silent as one that is.
-        if call.assembly.bytes() > before && !matches!(call.state, CallState::Ending { .. }) {
+        // A provider that goes on without saying anything is as silent as one that is. One that goes on behind what it
+        // said of its end was not done: some say that with every piece.
+        if call.assembly.bytes() > before {
             call.state = CallState::Streaming { until: now.plus(idle) };
         }
         if call.assembly.bytes() > most {

@@ -111,7 +111,10 @@ fn says(error: &CallError, words: &[&str]) -> bool {
 }
 
 fn is_passing_code(code: &str) -> bool {
-    const PASSING: [&str; 8] = [
+    const PASSING: [&str; 11] = [
+        "UNAVAILABLE",
+        "INTERNAL",
+        "RESOURCE_EXHAUSTED",
         "server_error",
         "internal_error",
         "internal_server_error",

@@ -30,8 +30,9 @@ use queue::Queue;
 /// How long a line for a file waits for others, so that a start is not disturbed by looking for the file.
 const LINGER: Duration = Duration::from_millis(50);
 
-/// How long the end of a process waits for what is not yet written.
-const ENDING: Duration = Duration::from_secs(1);
+/// How long the end of a process waits for what is not yet written: less than what a run's end leaves of the time that is
+/// promised for it.
+const ENDING: Duration = Duration::from_millis(200);
 
 /// What is logged where.
 #[derive(Debug, Default)]
@@ -79,7 +80,7 @@ impl Logging {
         queue.write_with("log-files", LINGER, move |lines| files.write(lines));
     }
 
-    /// Waits until all is written, for a second at the most.
+    /// Waits until all is written, for a fifth of a second at the most.
     pub fn end(&self) {
         let until = Instant::now() + ENDING;
         [&self.files, &self.errors].into_iter().flatten().for_each(|queue| queue.end(until));

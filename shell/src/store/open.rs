@@ -20,7 +20,7 @@ pub(super) const PAUSE: Duration = Duration::from_millis(2);
 /// The layouts, each as the step from the one before it; the layout's version is how many steps were made.
 const STEPS: [&str; 2] = [include_str!("schema/v1.sql"), include_str!("schema/v2.sql")];
 
-const KNOWN: i64 = STEPS.len() as i64;
+pub(super) const KNOWN: i64 = STEPS.len() as i64;
 
 /// Everything that is set once per connection. `fullfsync` matters on macOS only, where an ordinary sync may leave the
 /// data in the drive's cache.

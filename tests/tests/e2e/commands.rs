@@ -136,6 +136,7 @@ fn shells_and_manuals_are_served() {
     }
     assert!(out(&home, &["man"]).contains(".TH"));
     assert!(out(&home, &["man", "sessions", "list"]).contains("the one that changed last first"));
+    assert!(out(&home, &["man", "sessions list"]).contains("the one that changed last first"));
     home.hostler(["man", "nothing"]).finish().expect_code(2);
 }
 

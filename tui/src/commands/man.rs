@@ -26,7 +26,8 @@ pub(crate) fn man(words: &[String]) -> Result<ExitCode, Failure> {
 /// The command with those words.
 fn find(hostler: &Command, words: &[String]) -> Option<Command> {
     let mut command = hostler;
-    for word in words {
+    // Several words may come as one argument, quoted.
+    for word in words.iter().flat_map(|words| words.split_whitespace()) {
         command = command.find_subcommand(word)?;
     }
     Some(command.clone())

@@ -19,6 +19,8 @@ pub(super) type Opened = Result<(InProcess, Subscription), Refusal>;
 #[derive(Default)]
 pub(super) struct Opening {
     done: Option<oneshot::Receiver<Result<InProcess, String>>>,
+    /// What it came to, until its events are heard.
+    door: Option<Result<InProcess, String>>,
 }
 
 impl Opening {
@@ -36,16 +38,26 @@ impl Opening {
 
     /// What it came to, once. May be given up and asked again.
     pub(super) async fn ready(&mut self) -> Opened {
-        let Some(done) = self.done.as_mut() else { return std::future::pending().await };
-        let opened = done.await;
-        self.done = None;
-        let unavailable = |message: String| Refusal::new(RefusalKind::Storage, message);
-        let door = opened
-            .unwrap_or_else(|_| {
+        if let Some(done) = self.done.as_mut() {
+            let opened = done.await;
+            self.done = None;
+            self.door = Some(opened.unwrap_or_else(|_| {
                 Err("The workspace could not be opened; this is a fault in hostler.".to_owned())
-            })
-            .map_err(unavailable)?;
-        let events = door.subscribe(None).await.map_err(|error| unavailable(error.to_string()))?;
-        Ok((door, events))
+            }));
+        }
+        // What is given up here is still there when it is asked again.
+        let events = match &self.door {
+            None => return std::future::pending().await,
+            Some(Ok(door)) => door.subscribe(None).await.map_err(|error| error.to_string()),
+            Some(Err(message)) => Err(message.clone()),
+        };
+        let door = self.door.take();
+        let unavailable = |message: String| Refusal::new(RefusalKind::Storage, message);
+        let events = events.map_err(unavailable)?;
+        match door {
+            Some(Ok(door)) => Ok((door, events)),
+            Some(Err(message)) => Err(unavailable(message)),
+            None => std::future::pending().await,
+        }
     }
 }

@@ -155,7 +155,7 @@ impl Headless {
     }
 
     fn report_text(&mut self, answer: Option<String>, out: &mut Effects<Effect>) {
-        if self.options.live {
+        if self.prints_live() {
             return self.break_live(out);
         }
         let Some(answer) = answer else { return };
@@ -196,8 +196,10 @@ impl Headless {
         }
     }
 
+    /// Whether text is printed as it comes. Where an answer must satisfy a schema nobody knows yet whether it is one.
     pub(super) fn prints_live(&self) -> bool {
-        self.options.format == Format::Text && self.options.live
+        let checked = self.options.prompt.terms.answer_schema.is_some();
+        self.options.format == Format::Text && self.options.live && !checked
     }
 
     /// Ends the line that live text stands on, so that what comes next begins a new one.

@@ -1,5 +1,6 @@
 //! A streamed answer: what of it is recorded when, and how long its pieces may take.
 
+use crate::content::Block;
 use crate::model::{FinishReason, ModelEvent};
 use crate::record::{Reason, Record, RunStatus};
 use crate::rig::Rig;
@@ -131,6 +132,20 @@ fn an_answer_without_a_word_is_an_answer() {
     rig.begin(prompt("q", "And?"));
     rig.answer("Yes.");
     assert_eq!(rig.end("q").status, RunStatus::Ok);
+}
+
+#[test]
+fn an_answer_that_goes_on_behind_its_end_is_heard_to_the_end() {
+    let mut rig = streaming();
+    rig.stream(vec![text(0, "One "), ModelEvent::Ending(FinishReason::Stop), text(0, "two ")]);
+    rig.wait(60_000);
+    rig.stream(vec![text(0, "three."), stop()]);
+    assert_eq!(rig.end("p").status, RunStatus::Ok);
+    let said = rig.log.iter().find_map(|entry| match &entry.record {
+        Record::MessageFinished { blocks, .. } => Some(blocks.clone()),
+        _ => None,
+    });
+    assert_eq!(said, Some(vec![Block::Text("One two three.".into())]));
 }
 
 #[test]
