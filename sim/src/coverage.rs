@@ -368,7 +368,7 @@ fn kind_of_outcome(input: &SessionInput) -> usize {
             | ModelEvent::Opaque { .. }
             | ModelEvent::Call { .. }
             | ModelEvent::Input { .. } => 11,
-            // Nobody says that here without the end right behind it.
+            // Both say something about an answer and nothing of it.
             ModelEvent::Usage(_) | ModelEvent::Ending(_) => 12,
             ModelEvent::Finished(_) => 13,
             ModelEvent::Failed(_) => 14,

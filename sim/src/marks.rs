@@ -93,6 +93,7 @@ pub const MARKS: &[&str] = &[
     "sub-agent stopped",
     "sub-agent interrupted by a crash",
     "list of what is to be done changed",
+    "answer said to be done that does not end",
     "session renamed",
     "title refused",
     "title made by a model",

@@ -68,6 +68,8 @@ options! {
     first_event,
     /// How long a stream may be silent.
     idle,
+    /// How long it may take to end once it has said that it is done.
+    ending,
     /// How long a cancelled tool may take.
     settle,
     /// The wait before the second attempt.
@@ -148,6 +150,8 @@ options! {
     provider_empty,
     /// Ends for another reason than being done.
     provider_finish,
+    /// Says that it is done before it ends, and sometimes does not end or goes on.
+    provider_open,
     /// Says nothing of its usage.
     usage_missing,
     /// Whether a key that is refused can be found out anew.
@@ -251,6 +255,7 @@ impl Options {
         self.connect = roll.pick(&[10_000, 10_000, 100]);
         self.first_event = roll.pick(&[300_000, 300_000, 500]);
         self.idle = roll.pick(&[300_000, 300_000, 400]);
+        self.ending = roll.pick(&[5_000, 5_000, 50]);
         self.settle = roll.pick(&[3_000, 3_000, 50]);
         self.backoff = roll.pick(&[5_000, 5_000, 20]);
         self.attempts = roll.pick(&[4, 4, 2, 1]);
@@ -274,7 +279,7 @@ impl Options {
         self.senseless = roll.pick(&[0, 0, 60, 150]);
         self.suspends = roll.pick(&[0, 0, 60]);
         self.signals = roll.pick(&[0, 0, 100, 250]);
-        self.names = roll.pick(&[0, 0, 40]);
+        self.names = roll.pick(&[0, 0, 40, 150]);
         self.forks = roll.pick(&[0, 0, 0, 60]);
         self.deletes = roll.pick(&[0, 0, 0, 60]);
         // Each run takes in everything that happens in its process, so that many of them leave room for little else.
@@ -300,6 +305,7 @@ impl Options {
         self.provider_tiny = often(roll);
         self.provider_empty = often(roll);
         self.provider_finish = often(roll) / 2;
+        self.provider_open = often(roll);
         self.usage_missing = often(roll);
         self.call_unknown = often(roll);
         self.call_broken = often(roll);
@@ -333,7 +339,7 @@ impl Options {
             connect: self.connect,
             first_event: self.first_event,
             idle: self.idle,
-            ending: Settings::default().ending,
+            ending: self.ending,
             // Drawn with others of their kind.
             title: self.prepare,
             inspect: self.prepare,

@@ -38,6 +38,7 @@ fn still() -> Options {
         connect: 10_000,
         first_event: 300_000,
         idle: 300_000,
+        ending: 5_000,
         settle: 3_000,
         backoff: 5_000,
         attempts: 2,

@@ -37,16 +37,20 @@ impl Story {
     ) {
         let (first, idle) = (now.plus(self.settings.first_event), now.plus(self.settings.idle));
         let Some(turn) = self.turn.as_mut().filter(|turn| turn.attempt == attempt) else { return };
-        let Doing::Asking { until, connected, bytes, blocks } = &mut turn.doing else { return };
+        let Doing::Asking { until, connected, bytes, blocks, done } = &mut turn.doing else { return };
         match event {
             ModelEvent::Connected if !*connected => (*connected, *until) = (true, first),
             ModelEvent::Connected => {}
             ModelEvent::Failed(error) => self.failed(now, error, fates),
+            // It may never come to that end, and then what was said is all of it; or it goes on all the same.
+            ModelEvent::Ending(reason) => {
+                (*connected, *until, *done) = (true, now.plus(self.settings.ending), Some(*reason));
+            }
             ModelEvent::Finished(reason) => self.answered(now, *reason, fates),
             said => {
                 let more = take_in(blocks, said);
                 if more > 0 {
-                    (*connected, *until) = (true, idle);
+                    (*connected, *until, *done) = (true, idle, None);
                 }
                 *bytes += more;
                 if *bytes > self.settings.answer_bytes {
@@ -105,7 +109,7 @@ impl Story {
         }
     }
 
-    fn answered(&mut self, now: Timestamp, reason: FinishReason, fates: &mut Vec<Fate>) {
+    pub(super) fn answered(&mut self, now: Timestamp, reason: FinishReason, fates: &mut Vec<Fate>) {
         let agent = self.is_agent;
         let Some(turn) = self.turn.as_mut() else { return };
         let Doing::Asking { blocks, .. } = &turn.doing else { return };

@@ -85,8 +85,9 @@ pub(super) struct Turn {
 
 #[derive(Clone, Debug)]
 pub(super) enum Doing {
-    /// A model is asked; silence lasts until then. Blocks with their texts, and for calls their tools.
-    Asking { until: Timestamp, connected: bool, bytes: usize, blocks: Vec<Block> },
+    /// A model is asked; silence lasts until then. Blocks with their texts, and for calls their tools; and how the answer
+    /// ends, once its provider has said that it is all.
+    Asking { until: Timestamp, connected: bool, bytes: usize, blocks: Vec<Block>, done: Option<FinishReason> },
     /// The next attempt is made then.
     Waiting(Timestamp),
     /// The answer of that step is held against its schema until then.
@@ -256,7 +257,7 @@ impl Story {
         let until = now.plus(self.settings.connect).plus(self.settings.first_event);
         if let Some(turn) = self.turn.as_mut() {
             turn.attempt.attempt += 1;
-            turn.doing = Doing::Asking { until, connected: false, bytes: 0, blocks: Vec::new() };
+            turn.doing = Doing::Asking { until, connected: false, bytes: 0, blocks: Vec::new(), done: None };
         }
     }
 
@@ -381,6 +382,10 @@ impl Story {
         self.titling = self.titling.filter(|until| *until > now);
         match self.turn.as_ref().map(|turn| &turn.doing) {
             Some(Doing::Waiting(until)) if *until <= now => self.ask(now),
+            Some(Doing::Asking { until, done: Some(reason), .. }) if *until <= now => {
+                let reason = *reason;
+                self.answered(now, reason, fates);
+            }
             Some(Doing::Asking { until, .. }) if *until <= now => {
                 let kind = CallErrorKind::Transport;
                 let silence =

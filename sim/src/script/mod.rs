@@ -93,6 +93,7 @@ fn options() -> Options {
         connect: 10_000,
         first_event: 300_000,
         idle: 300_000,
+        ending: 5_000,
         settle: 3_000,
         backoff: 5_000,
         attempts: 4,

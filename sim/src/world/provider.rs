@@ -11,6 +11,7 @@ use super::jobs::Manner;
 use super::staged::StagedAnswer;
 use crate::dice::Roll;
 use crate::options::Options;
+use crate::sometimes;
 
 /// What one attempt will say.
 pub(super) struct Answer {
@@ -63,7 +64,7 @@ pub(super) fn title(roll: &mut Roll, options: &Options) -> Answer {
             ["**A title**", "\"A title\"\nand more", " \n", "<think>hm", "<think>hm</think>A title", "word "];
         let word = roll.pick(&words);
         for _ in 0..roll.pick(&[1, 1, 20]) {
-            events.push((options.delay(roll, 20), say(word)));
+            events.push((options.delay(roll, 2_000), say(word)));
         }
         if roll.chance(300) {
             events.push((0, ModelEvent::Reasoning { block: 1, text: "hm".to_owned() }));
@@ -274,6 +275,20 @@ fn ending(events: &mut Vec<(u64, ModelEvent)>, roll: &mut Roll, options: &Option
     let usual = roll.pick(&[FinishReason::Stop, FinishReason::ToolCalls]);
     let reason = if other { reason } else { usual };
     let at = options.delay(roll, 3);
+    let open = roll.chance(options.provider_open);
+    let after = roll.pick(&[0, 1, options.ending.saturating_sub(1), options.ending, options.ending + 1]);
+    let (goes_on, comes) = (roll.chance(300), roll.chance(500));
+    if open {
+        events.push((at, ModelEvent::Ending(reason)));
+        if goes_on {
+            events.push((after, ModelEvent::Text { block: 9, text: "and more. ".to_owned() }));
+        }
+        sometimes!("answer said to be done that does not end", if !comes);
+        if !comes {
+            return;
+        }
+    }
+    let at = if open { after } else { at };
     events.push((at, ModelEvent::Finished(reason)));
 }
 
