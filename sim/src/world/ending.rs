@@ -269,8 +269,11 @@ impl World {
 
     /// The prompts after the storm were answered, or refused where nothing can be written.
     fn check_last(&mut self) {
-        for session in self.used_sessions() {
-            let id = hostler_core::ids::PromptId::new(format!("p{}", AFTER + session));
+        let asked = self.people.asks.iter().filter_map(|ask| match &ask.command {
+            Command::Submit { prompt, .. } if self.is_last(prompt) => Some(prompt.id.clone()),
+            _ => None,
+        });
+        for id in asked.collect::<Vec<_>>() {
             let told = self.people.last.get(&id).copied();
             let status = self.status(&id);
             let healthy = matches!(self.options.broken, 0 | 2);

@@ -103,7 +103,8 @@ pub fn submission(submit: &Submit) -> Command {
         max_wait: submit.wait,
         stays: submit.prompt.is_multiple_of(2),
         answer_schema: submit.schema.then(|| "{}".to_owned()),
-        title: submit.prompt % 4 == 1,
+        // The first few are those of worlds in which everything is tried, and of scripts.
+        title: submit.prompt > 4 && submit.prompt % 4 == 1,
         ..Terms::headless()
     };
     let prompt = Prompt {

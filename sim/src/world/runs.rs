@@ -27,6 +27,8 @@ pub(super) struct Run {
     inbox: VecDeque<Input>,
     /// Whether somebody asked it to end before it was done.
     disturbed: bool,
+    /// Whether its session was deleted, so that the log says nothing of it.
+    forgotten: bool,
     /// Whether it has said how it ended.
     said: bool,
     code: Option<u8>,
@@ -96,6 +98,7 @@ impl World {
             machine,
             inbox,
             disturbed,
+            forgotten: false,
             said,
             code: None,
             look: 0,
@@ -250,7 +253,7 @@ impl World {
                     self.fail(Class::Safety, "exit code", what);
                 }
             }
-            None if code == 0 => {
+            None if code == 0 && !self.runs[number].forgotten => {
                 let what = format!("the run of {prompt} exits with 0, and its record says nothing of that");
                 self.fail(Class::Safety, "exit code", what);
             }
@@ -261,7 +264,8 @@ impl World {
     /// The log cannot tell any more how the runs of a session ended.
     pub(super) fn disturb_runs(&mut self, session: &SessionId) {
         for run in self.runs.iter_mut() {
-            run.disturbed |= run.session == *session;
+            let its = run.session == *session;
+            (run.disturbed, run.forgotten) = (run.disturbed || its, run.forgotten || its);
         }
     }
 

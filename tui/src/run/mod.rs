@@ -203,9 +203,9 @@ impl Run {
             let woken = tokio::select! {
                 biased;
                 signal = self.signals.next() => Err(signal),
+                said = say_rest(output, queue) => Ok(said.map(input_of)),
                 // A reader that takes nothing is not waited for; whether it is gone is not known then.
-                () = until_then(until) => Ok(None),
-                said = say_rest(output, queue) => Ok(said),
+                () = until_then(until) => Ok(Some(Input::Undelivered)),
             };
             match woken {
                 Ok(said) => break said,
@@ -213,7 +213,7 @@ impl Run {
             }
         };
         if let Some(lost) = said {
-            self.feed(input_of(lost));
+            self.feed(lost);
         }
         self.close().await;
         self.code.unwrap_or(1)
@@ -240,6 +240,7 @@ impl Run {
 fn note(input: &Input) {
     match input {
         Input::Signal(signal) => tracing::info!(?signal, "a signal came"),
+        Input::Undelivered => tracing::info!("standard output was not read to its end in time"),
         Input::OutputClosed => tracing::info!("the reader of standard output is gone"),
         Input::OutputFailed(why) => tracing::info!(why, "standard output cannot be written"),
         Input::Unavailable(refusal) => tracing::info!(kind = ?refusal.kind, "the workspace is not to be had"),

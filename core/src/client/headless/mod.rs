@@ -142,6 +142,8 @@ pub enum Input {
     OutputClosed,
     /// Standard output cannot be written although somebody reads it, and why. It matters as long as that does.
     OutputFailed(String),
+    /// The time is over that a reader of standard output is given, and it has not taken all of it.
+    Undelivered,
     /// Time has passed.
     Tick,
 }
@@ -253,6 +255,7 @@ impl Machine for Headless {
                 self.lost(&why, out);
                 self.end(now, Reason::Storage, out);
             }
+            Input::Undelivered => {}
             Input::Tick => self.tick(now, out),
         }
     }
@@ -493,15 +496,10 @@ impl Headless {
 
     fn signal(&mut self, now: Timestamp, signal: Signal, out: &mut Effects<Effect>) {
         let again = self.ending.is_some() && signal == Signal::Interrupt;
-        let reason = match signal {
-            Signal::Hangup => Reason::Sighup,
-            Signal::Interrupt => Reason::Sigint,
-            Signal::Terminate => Reason::Sigterm,
-        };
         if again {
             return self.hurry(now, out);
         }
-        self.end(now, reason, out);
+        self.end(now, reason_of(signal), out);
     }
 
     /// Asks for the end of the run, once. What has not been submitted ends here.
@@ -544,6 +542,14 @@ impl Headless {
             (None, Some(timeout)) if self.began.plus(timeout) <= now => self.end(now, Reason::Timeout, out),
             _ => {}
         }
+    }
+}
+
+fn reason_of(signal: Signal) -> Reason {
+    match signal {
+        Signal::Hangup => Reason::Sighup,
+        Signal::Interrupt => Reason::Sigint,
+        Signal::Terminate => Reason::Sigterm,
     }
 }
 

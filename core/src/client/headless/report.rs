@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::super::lines::{self, Place};
 use super::super::{exit_code, text};
-use super::{Effect, Format, Headless, Input, Phase, SETTLE, Signal, cancelled_status};
+use super::{Effect, Format, Headless, Input, Phase, SETTLE, Signal, cancelled_status, reason_of};
 use crate::machine::Effects;
 use crate::protocol::EventId;
 use crate::record::{Reason, RunFinished, RunStatus};
@@ -24,8 +24,18 @@ impl Headless {
             }
             // A reader that takes nothing is then not waited for any longer than a signal allows, and after a second
             // one not at all.
-            Input::Signal(_) if self.ending.is_none() => self.ending = Some((Reason::User, now.plus(SETTLE))),
-            Input::Signal(Signal::Interrupt) => self.ending = Some((Reason::User, Timestamp::from_millis(0))),
+            Input::Signal(signal) if self.ending.is_none() => {
+                self.ending = Some((reason_of(*signal), now.plus(SETTLE)));
+            }
+            Input::Signal(Signal::Interrupt) => {
+                self.ending = self.ending.map(|(reason, _)| (reason, Timestamp::from_millis(0)));
+            }
+            // What was cut short is no success, whatever the record says.
+            Input::Undelivered if !self.closed => {
+                self.closed = true;
+                let reason = self.ending.map_or(Reason::OutputClosed, |(reason, _)| reason);
+                out.push(Effect::Exit(exit_code(cancelled_status(reason), reason)));
+            }
             Input::OutputFailed(why) if !self.closed => {
                 self.lost(why, out);
                 out.push(Effect::Exit(exit_code(RunStatus::Error, Reason::Storage)));
@@ -42,6 +52,7 @@ impl Headless {
             | Input::ServerLost(_)
             | Input::Event(_)
             | Input::Kept(_)
+            | Input::Undelivered
             | Input::Tick => {}
         }
     }

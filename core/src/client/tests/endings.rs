@@ -117,6 +117,23 @@ fn what_was_said_last_and_not_delivered_is_no_success() {
 }
 
 #[test]
+fn what_was_said_and_not_taken_in_time_ends_as_whoever_had_no_more_patience_did() {
+    for (signal, code) in [(Signal::Hangup, 129), (Signal::Interrupt, 130), (Signal::Terminate, 143)] {
+        let mut stand = begun();
+        stand.record(Record::RunFinished(finished(RunStatus::Ok, Reason::Completed)));
+        assert_eq!(stand.exit, Some(0));
+        let mut out = Effects::new();
+        stand.run.handle(stand.now, Input::Signal(signal), &mut out);
+        assert!(stand.run.must_end_by().is_some_and(|until| until > stand.now));
+        stand.run.handle(stand.now, Input::Signal(Signal::Interrupt), &mut out);
+        assert!(stand.run.must_end_by().is_some_and(|until| until < stand.now), "the second ends it at once");
+        stand.run.handle(stand.now, Input::Undelivered, &mut out);
+        stand.run.handle(stand.now, Input::Undelivered, &mut out);
+        assert_eq!(out.into_parts().1, [Effect::Exit(code)], "once");
+    }
+}
+
+#[test]
 fn an_interrupt_after_another_signal_ends_it_too_and_other_signals_do_not() {
     let mut stand = begun();
     stand.signal(Signal::Terminate);
