@@ -20,6 +20,9 @@ use crate::failure::Class;
 use crate::oracles::Seen;
 use crate::sometimes;
 
+/// How many of a thousand looks at answers take their time at least, in the storm and behind it.
+const SLOW_CHECK: u64 = 300;
+
 impl World {
     /// Starts the effects of a batch, all at once or some of them later.
     pub(super) fn begin_effects(&mut self, process: usize, effects: VecDeque<Effect>) {
@@ -154,10 +157,14 @@ impl World {
             _ => Verdict::Satisfied,
         };
         let input = SessionInput::Checked { step, verdict };
-        let (slow, hangs) = (roll.chance(self.options.prepare_slow), roll.chance(self.options.prepare_hang));
+        // Often enough for other things to happen meanwhile, and to hear of it when it is called off and all has changed.
+        let slow = roll.chance(self.options.prepare_slow.max(SLOW_CHECK));
+        let hangs = roll.chance(self.options.prepare_hang);
         let late = self.options.prepare.saturating_sub(1) + roll.pick(&[0, 1, 2, 100, 1_000, 10_000]);
+        let some = roll.pick(&[20, 300, 2_000, 4_000]);
+        let late = if roll.chance(700) { some } else { late };
         let soon = self.options.delay(&mut roll, 20);
-        let manner = if roll.chance(300) { Manner::Deaf } else { Manner::Silent(0) };
+        let manner = if roll.chance(600) { Manner::Deaf } else { Manner::Silent(0) };
         let script =
             if hangs { VecDeque::new() } else { VecDeque::from([(if slow { late } else { soon }, input)]) };
         let owner = self.processes[process].id();

@@ -15,7 +15,7 @@ fn a_log_that_is_deleted_during_a_run_is_noticed() {
     let provider = StrictProvider::start(Answer::say("Hello.").gate(&gate));
     let run = home.run_text(&provider, ["--format", "json", "Hi"]).start();
     assert!(gate.wait_reached(PATIENCE));
-    fs::remove_dir_all(home.state().join("hostler")).unwrap();
+    fs::remove_dir_all(home.state().join("hostler/workspaces")).unwrap();
     gate.open();
     let run = run.finish().expect_code(1);
     let last: serde_json::Value = serde_json::from_str(run.out.trim()).unwrap();
@@ -31,7 +31,7 @@ fn that_the_log_is_gone_is_said_once() {
     let provider = StrictProvider::start([calls.gate(&gate), Answer::say("Hello.")]);
     let run = home.run_text(&provider, ["Hi"]).start();
     assert!(gate.wait_reached(PATIENCE));
-    fs::remove_dir_all(home.state().join("hostler")).unwrap();
+    fs::remove_dir_all(home.state().join("hostler/workspaces")).unwrap();
     gate.open();
     let run = run.finish().expect_code(1);
     assert_eq!(run.err.matches("was deleted or moved away").count(), 1, "{}", run.err);

@@ -51,7 +51,7 @@ fn a_log_that_takes_nothing_more_is_said_so() {
     let run = gone.run_text(&provider, ["-q", "Hi"]);
     let (line, run) = (run.line(), run.start());
     assert!(gate.wait_reached(PATIENCE));
-    fs::remove_dir_all(gone.state().join("hostler")).unwrap();
+    fs::remove_dir_all(gone.state().join("hostler/workspaces")).unwrap();
     gate.open();
     page.met("It was deleted.", &gone, &line, &run.finish());
     let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
