@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::super::lines::{self, Place};
 use super::super::{exit_code, text};
-use super::{Effect, Format, Headless, Input, Phase, SETTLE, Signal, cancelled_status, reason_of};
+use super::stop::{cancelled_status, reason_of};
+use super::{Effect, Format, Headless, Input, Phase, SETTLE, Signal};
 use crate::machine::Effects;
 use crate::protocol::EventId;
 use crate::record::{Reason, RunFinished, RunStatus};
