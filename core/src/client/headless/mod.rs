@@ -4,6 +4,7 @@
 //! lost log, a signal that outlasts its bound, or a reader that went away.
 
 mod events;
+mod hints;
 mod interface;
 mod options;
 mod report;
@@ -22,6 +23,8 @@ use crate::machine::{Effects, Machine};
 use crate::protocol::EventId;
 use crate::record::{Reason, RunFinished, Totals};
 use crate::time::{Deadline, Timestamp};
+
+use hints::Hints;
 
 pub use interface::{Effect, Input, Signal};
 pub use options::{Format, Gathered, Options, Which};
@@ -61,6 +64,9 @@ pub struct Headless {
     /// What there is to say about how the session's next turn was prepared.
     #[serde(default)]
     notices: Vec<String>,
+    /// What would have let calls pass that were denied.
+    #[serde(default)]
+    hints: Hints,
     /// What the run has used, as far as its records have said.
     used: Totals,
     /// How the run ended and when, while its answer is being kept.
@@ -151,6 +157,7 @@ impl Headless {
             failed: false,
             live: Live::default(),
             notices: Vec::new(),
+            hints: Hints::default(),
             used: Totals::default(),
             unsaid: None,
         }

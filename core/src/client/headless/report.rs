@@ -157,6 +157,7 @@ impl Headless {
             }
             Format::Text => self.report_text(answer.map(|(_, text)| text), out),
         }
+        self.say_hints(out);
         if !terminal.message.is_empty() && self.options.format == Format::Text {
             out.push(Effect::Err(format!("hostler: {}\n", text::one_line(&terminal.message))));
         }

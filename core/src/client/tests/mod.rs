@@ -4,6 +4,7 @@ mod codes;
 mod elsewhere;
 mod endings;
 mod formats;
+mod hints;
 mod keeping;
 mod schema;
 mod stand;
