@@ -48,7 +48,7 @@ pub(crate) struct RunArgs {
     /// Go on with the session whose id begins so.
     #[arg(long, short, value_name = "ID", conflicts_with = "continue_last")]
     pub(crate) session: Option<String>,
-    /// Go on with the session that changed last.
+    /// Go on with the session that changed last, however its last run ended; begin one if there is none.
     #[arg(long = "continue", short = 'C')]
     pub(crate) continue_last: bool,
     /// Go on in a copy of the session that --session or --continue names, and leave that as it is.
@@ -72,7 +72,7 @@ pub(crate) struct RunArgs {
     /// What to print: the answer, one JSON object at the end, or a JSON object a line as it happens.
     #[arg(long, value_enum, default_value_t = FormatArg::Text)]
     pub(crate) format: FormatArg,
-    /// Also write the answer to this file, all of it or nothing.
+    /// Also write what is printed as the answer to this file, also if a limit or a signal ended the run; the file is replaced whole or left as it was.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Print text as it comes even if standard output is not a terminal.
@@ -87,10 +87,10 @@ pub(crate) struct RunArgs {
     /// Stop once the run has cost so many dollars, such as 0.50; the model's prices must be known.
     #[arg(long, value_name = "USD", value_parser = micro_dollars)]
     pub(crate) max_cost: Option<u64>,
-    /// Stop after that time, such as 90s, 10m or 1h.
+    /// Stop after that time, such as 90s, 10m or 1h; a number alone is seconds.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) timeout: Option<u64>,
-    /// Wait at most so long when a provider asks to wait before the next request.
+    /// Wait at most so long when a provider asks to wait before the next request; a number alone is seconds.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) max_wait: Option<u64>,
     /// Exit with 1 if a tool failed.

@@ -27,7 +27,7 @@ use crate::time::{Deadline, Timestamp};
 use hints::Hints;
 
 pub use interface::{Effect, Input, Signal};
-pub use options::{Format, Gathered, Options, Which};
+pub use options::{Earlier, Format, Gathered, Options, Which};
 
 /// How long a run is given to settle after the first signal, in milliseconds.
 const SETTLE: u64 = 4_500;

@@ -19,6 +19,8 @@ pub struct Options {
     pub session: Which,
     /// The id of the session that is made from that one, if it is to be left as it is.
     pub fork: Option<SessionId>,
+    /// Whether what was kept before is to be had.
+    pub earlier: Earlier,
     /// Whether the answer is also kept in a file.
     pub keeps: bool,
     /// How it reports.
@@ -68,6 +70,17 @@ pub enum Which {
     Latest(SessionId),
     /// The one whose id begins so.
     Prefix(String),
+}
+
+/// Where sessions are that were kept before, seen from where this run's would be kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Earlier {
+    /// There, so that they can be gone on with.
+    Reachable,
+    /// Perhaps in a place that cannot be used: that there is none here says nothing.
+    Unknown,
+    /// In that place, which can be read and not written to.
+    ReadOnly(String),
 }
 
 /// How a run reports.

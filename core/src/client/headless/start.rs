@@ -6,10 +6,10 @@ use alloc::format;
 use alloc::string::ToString;
 
 use super::super::{lines, one_line};
-use super::{Effect, Format, Gathered, Headless, Phase, Which};
+use super::{Earlier, Effect, Format, Gathered, Headless, Phase, Which};
 use crate::machine::Effects;
 use crate::prompt::PermissionMode;
-use crate::protocol::{Command, Query, RefusalKind, Reply, Request, SessionChoice};
+use crate::protocol::{Command, Query, Refusal, RefusalKind, Reply, Request, SessionChoice};
 use crate::record::{Reason, RunStatus};
 use crate::time::Timestamp;
 
@@ -49,6 +49,18 @@ impl Headless {
         prompt.terms.rules.extend(rules);
         prompt.terms.system = system.or(prompt.terms.system.take());
         prompt.terms.answer_schema = schema.or(prompt.terms.answer_schema.take());
+        let goes_on = match &self.options.session {
+            Which::New(_) => false,
+            Which::Latest(_) | Which::Prefix(_) => true,
+        };
+        if let (true, Earlier::ReadOnly(place)) = (goes_on, &self.options.earlier) {
+            let message = format!(
+                "The sessions are in {place}, which cannot be written to, so none of them can be gone on with; make it \
+                 writable, or begin a new session."
+            );
+            let refusal = Refusal::new(RefusalKind::Storage, message);
+            return self.refused(now, &refusal, out);
+        }
         self.phase = Phase::Opening;
         out.push(Effect::Open);
     }
@@ -65,6 +77,25 @@ impl Headless {
             Which::Prefix(prefix) => Query::FindSession { prefix: prefix.clone() },
         };
         out.push(Effect::Request(Box::new(Request::Query(query))));
+    }
+
+    /// There is no session to go on with. Where that only means that there never was one, a new one is begun.
+    pub(super) fn not_found(&mut self, now: Timestamp, refusal: &Refusal, out: &mut Effects<Effect>) {
+        let latest = match &self.options.session {
+            Which::Latest(id) if refusal.kind == RefusalKind::NotFound && self.options.fork.is_none() => {
+                Some(id.clone())
+            }
+            Which::Latest(_) | Which::Prefix(_) | Which::New(_) => None,
+        };
+        match (latest, &self.options.earlier) {
+            (Some(id), Earlier::Reachable) => self.submit(SessionChoice::New { id }, out),
+            (Some(_), Earlier::Unknown | Earlier::ReadOnly(_)) => {
+                let message = "There is no session to go on with where sessions are kept this time, and the usual place cannot \
+                               be used; make that writable, or leave --continue out to begin a new session.";
+                self.refused(now, &Refusal::new(RefusalKind::NotFound, message), out);
+            }
+            (None, _) => self.refused(now, refusal, out),
+        }
     }
 
     /// What was asked for makes no sense.
@@ -101,13 +132,7 @@ impl Headless {
             (Phase::Forking, Reply::Forked { session }) => {
                 self.submit(SessionChoice::Existing { id: session }, out);
             }
-            (Phase::Finding, Reply::Refused(refusal)) => match &self.options.session {
-                Which::Latest(id) if refusal.kind == RefusalKind::NotFound && self.options.fork.is_none() => {
-                    let id = id.clone();
-                    self.submit(SessionChoice::New { id }, out);
-                }
-                _ => self.refused(now, &refusal, out),
-            },
+            (Phase::Finding, Reply::Refused(refusal)) => self.not_found(now, &refusal, out),
             (Phase::Submitted, Reply::Accepted { ended: None, .. }) => self.phase = Phase::Accepted,
             // It was submitted before and is over, so that nothing more will happen to it: the log says how.
             (Phase::Submitted, Reply::Accepted { run, ended: Some(_), .. }) => {

@@ -39,12 +39,11 @@ impl Headless {
                     self.run().as_str()
                 )
             }
-            Phase::Reading
-            | Phase::Opening
-            | Phase::Finding
-            | Phase::Forking
-            | Phase::Keeping
-            | Phase::Over => {
+            // The copy may be there all the same: only that nothing was done in it is known.
+            Phase::Forking => format!(
+                "{why} The prompt was not run; whether the copy of the session was made can be seen with `hostler sessions list`."
+            ),
+            Phase::Reading | Phase::Opening | Phase::Finding | Phase::Keeping | Phase::Over => {
                 format!("{why} Nothing was begun; try again.")
             }
         };
@@ -90,7 +89,16 @@ impl Headless {
                 let cancel = Command::Cancel { session, scope, reason };
                 out.push(Effect::Request(Box::new(Request::Command(cancel))));
             }
-            _ => self.give_up(now, out),
+            (Phase::Submitted | Phase::Accepted, None)
+            | (
+                Phase::Reading
+                | Phase::Opening
+                | Phase::Finding
+                | Phase::Forking
+                | Phase::Keeping
+                | Phase::Over,
+                _,
+            ) => self.give_up(now, out),
         }
     }
 
@@ -103,12 +111,13 @@ impl Headless {
     /// Ends the run here and now; what is still under way is cut off with the process.
     pub(super) fn give_up(&mut self, now: Timestamp, out: &mut Effects<Effect>) {
         let Some((reason, _)) = self.ending else { return };
-        let message = match reason {
-            Reason::Timeout => "The run took as long as it may; allow more with --timeout.",
-            Reason::Storage => "Standard output cannot be written, so the run was cancelled.",
-            _ => "The run was cancelled.",
+        let status = cancelled_status(reason);
+        let message = match status {
+            RunStatus::Limit => "The run took as long as it may; allow more with --timeout.",
+            RunStatus::Error => "Standard output cannot be written, so the run was cancelled.",
+            RunStatus::Cancelled | RunStatus::Ok | RunStatus::Denied => "The run was cancelled.",
         };
-        let terminal = self.unrecorded(now, cancelled_status(reason), reason, message);
+        let terminal = self.unrecorded(now, status, reason, message);
         self.finish(now, terminal, out);
     }
 
@@ -134,6 +143,33 @@ pub(super) fn cancelled_status(reason: Reason) -> RunStatus {
     match reason {
         Reason::Timeout => RunStatus::Limit,
         Reason::Storage => RunStatus::Error,
-        _ => RunStatus::Cancelled,
+        Reason::Sighup
+        | Reason::Sigint
+        | Reason::Sigterm
+        | Reason::OutputClosed
+        | Reason::Client
+        | Reason::Shutdown
+        | Reason::User
+        | Reason::Returned => RunStatus::Cancelled,
+        // No run is stopped for what follows here; it is how runs end by themselves.
+        Reason::Completed
+        | Reason::Provider
+        | Reason::Refusal
+        | Reason::Internal
+        | Reason::Interrupted
+        | Reason::ToolError
+        | Reason::Schema
+        | Reason::Usage
+        | Reason::UnknownModel
+        | Reason::NoProvider
+        | Reason::Credentials
+        | Reason::OutputLimit
+        | Reason::MaxSteps
+        | Reason::MaxCost
+        | Reason::MaxWait
+        | Reason::Repetition
+        | Reason::Context
+        | Reason::Denied
+        | Reason::ServerLost => RunStatus::Cancelled,
     }
 }
