@@ -167,5 +167,6 @@ fn a_run_is_shown_with_how_it_ended() {
     assert!(shown(&bad).contains("error (provider, exit code 1)"), "{}", shown(&bad));
     let object = objects(&home, &["runs", "show", &bad, "--json"]).remove(0);
     assert_eq!((&object["run"], &object["finished"]["reason"]), (&json!(bad), &json!("provider")));
+    assert_eq!((&object["finished"]["exit_code"], &object["activity"]), (&json!(1), &json!("idle")));
     home.hostler(["runs", "show", "zz"]).finish().expect_code(2);
 }

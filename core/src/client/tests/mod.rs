@@ -6,6 +6,7 @@ mod endings;
 mod formats;
 mod hints;
 mod keeping;
+mod listed;
 mod schema;
 mod stand;
 mod start;
