@@ -17,6 +17,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::credentials::Credential;
 use super::heard::{self, Heard};
+use super::mask::{Mask, Sieve};
 use super::{Model, Sink};
 use crate::clock::Clock;
 
@@ -66,7 +67,7 @@ impl Model for Carrier {
             };
             heard.over();
             if let Err(error) = end {
-                sink.say(ModelEvent::Failed(error)).await;
+                sink.say(ModelEvent::Failed(carrier.mask().error(error))).await;
             }
         })
     }
@@ -94,6 +95,11 @@ impl Carrier {
         self.shared.credential.is_renewable()
     }
 
+    /// What nobody may see of what comes back.
+    fn mask(&self) -> Mask {
+        Mask::new(self.provider(), &self.shared.credential.found())
+    }
+
     async fn request(&self, request: &ModelRequest) -> Result<reqwest::RequestBuilder, CallError> {
         let key = self.key().await.map_err(|why| error(CallErrorKind::Credentials, &why))?;
         let Provider { protocol, base_url, body, .. } = self.provider();
@@ -117,10 +123,10 @@ impl Carrier {
         let response = request.send().await.map_err(unreachable_error)?;
         heard.answered(response.status().as_u16());
         if !response.status().is_success() {
-            return Err(refused(response, self.shared.clock).await);
+            return Err(refused(response, self.shared.clock, &self.mask()).await);
         }
         sink.say(ModelEvent::Connected).await;
-        follow(response, self.shared.provider.protocol.decoder(), sink).await
+        follow(response, self.shared.provider.protocol.decoder(), sink, &self.mask()).await
     }
 
     /// Asks the server for the list of its models: the status that it answers with, and their names. Takes at most so long.
@@ -141,6 +147,7 @@ impl Carrier {
                     return Ok((status, Vec::new()));
                 }
             }
+            let body = self.mask().body(body);
             let names = if response.status().is_success() { listing::names(&body) } else { Vec::new() };
             Ok((status, names))
         };
@@ -212,9 +219,11 @@ async fn follow(
     mut response: reqwest::Response,
     mut decoder: Box<dyn Decoder>,
     sink: &Sink,
+    mask: &Mask,
 ) -> Result<(), CallError> {
+    let mut sieve = mask.sieve();
     loop {
-        let (events, broken) = read(&mut response, &mut *decoder).await;
+        let (events, broken) = read(&mut response, &mut sieve, &mut *decoder).await;
         for event in join_adjacent(events) {
             let last = matches!(event, ModelEvent::Finished(_) | ModelEvent::Failed(_));
             let event = match (event, &broken) {
@@ -223,7 +232,7 @@ async fn follow(
                 }
                 (event, _) => event,
             };
-            sink.say(event).await;
+            sink.say(mask.event(event)).await;
             if last {
                 return Ok(());
             }
@@ -235,6 +244,7 @@ async fn follow(
 /// the connection broke.
 async fn read(
     response: &mut reqwest::Response,
+    sieve: &mut Sieve,
     decoder: &mut dyn Decoder,
 ) -> (Vec<ModelEvent>, Option<String>) {
     let mut events = Vec::new();
@@ -244,13 +254,15 @@ async fn read(
         match chunk {
             Ok(Some(chunk)) => {
                 bytes += chunk.len();
-                decoder.push(&chunk, &mut events);
+                decoder.push(&sieve.push(chunk), &mut events);
             }
             Ok(None) => {
+                decoder.push(&sieve.rest(), &mut events);
                 decoder.end(&mut events);
                 break;
             }
             Err(error) => {
+                decoder.push(&sieve.rest(), &mut events);
                 decoder.end(&mut events);
                 return (events, Some(describe(error)));
             }
@@ -291,7 +303,7 @@ async fn others_first() {
     .await;
 }
 
-async fn refused(mut response: reqwest::Response, clock: Clock) -> CallError {
+async fn refused(mut response: reqwest::Response, clock: Clock, mask: &Mask) -> CallError {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     let headers: Vec<_> =
@@ -303,7 +315,7 @@ async fn refused(mut response: reqwest::Response, clock: Clock) -> CallError {
             break;
         }
     }
-    error_from_response(status, &headers, &body, clock.now().as_millis())
+    error_from_response(status, &headers, &mask.body(body), clock.now().as_millis())
 }
 
 fn unreachable_error(cause: reqwest::Error) -> CallError {

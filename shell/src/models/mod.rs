@@ -6,6 +6,7 @@ mod carrier;
 mod credentials;
 mod heard;
 mod local;
+mod mask;
 mod nobody;
 mod notes;
 mod prepare;
