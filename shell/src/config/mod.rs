@@ -180,6 +180,9 @@ pub fn set(file: &Path, key: &str, value: &str, beneath: &[Layer]) -> Result<(),
 /// file could not be used, together with what lies `beneath` it, is not made.
 pub fn unset(file: &Path, key: &str, beneath: &[Layer]) -> Result<bool, Unusable> {
     let (path, _) = key_at(key).map_err(|why| one(sentence(&why)))?;
+    if !file.exists() {
+        return Ok(false);
+    }
     change(file, beneath, |text| jsonc::unset(text, &path.names()))
 }
 
