@@ -10,6 +10,7 @@ use super::nearest::nearest;
 use super::path::Path;
 use super::quantity::{dollars, duration};
 use super::tree::{Member, Node, Place, Value};
+use crate::quote::{beginning, quoted};
 
 /// Something in a configuration that cannot be meant so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -250,7 +251,7 @@ fn wrong_text(kind: &Kind, text: &str) -> Option<String> {
         }
         _ if !printable => Some("has a control character in it; leave that out".into()),
         Kind::Model if !is_model(text) => {
-            Some(format!("cannot be {:?}; write PROVIDER/NAME, such as openai/gpt-5", short(text)))
+            Some(format!("cannot be {}; write PROVIDER/NAME, such as openai/gpt-5", quoted(text)))
         }
         _ => None,
     }
@@ -272,6 +273,12 @@ fn is_url(text: &str) -> bool {
     })
 }
 
+/// How long the name of a header may be. None that is in use comes near.
+const HEADER_BYTES: usize = 64;
+
+/// How much of what cannot be the name of a header is shown.
+const HEADER_SHOWN: usize = 8;
+
 /// What is wrong with a name in a map.
 fn bad_name(names: Names, name: &str) -> Option<String> {
     if name.chars().count() > NAME_CHARS {
@@ -285,11 +292,18 @@ fn bad_name(names: Names, name: &str) -> Option<String> {
             Some("rehearsal is the model inside the program; give the provider another name".into())
         }
         Names::Provider if !only("-_") => {
-            Some(format!("{name:?} cannot be a provider's name; use letters, digits, - and _"))
+            Some(format!("{} cannot be a provider's name; use letters, digits, - and _", quoted(name)))
         }
-        Names::Model => (!is_model(name))
-            .then(|| format!("{name:?} does not name a model; write PROVIDER/NAME, such as openai/gpt-5")),
-        Names::Header if !only("!#$%&'*+-.^_`|~") => Some(format!("{name:?} cannot be the name of a header")),
+        Names::Model => (!is_model(name)).then(|| {
+            format!("{} does not name a model; write PROVIDER/NAME, such as openai/gpt-5", quoted(name))
+        }),
+        // What somebody takes for a name may be the header itself, with a secret in it.
+        Names::Header if name.len() > HEADER_BYTES => Some(format!(
+            "the name of a header has more than {HEADER_BYTES} characters; write its name before the colon and the rest after it"
+        )),
+        Names::Header if !only("!#$%&'*+-.^_`|~") => {
+            Some(format!("{} cannot be the name of a header", beginning(name, HEADER_SHOWN)))
+        }
         Names::Header if OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str()) => {
             Some(format!("the header {name} is hostler's own to set; leave it out"))
         }

@@ -37,7 +37,8 @@ impl Path {
         let mut rest = text;
         loop {
             let (name, after) = first(rest).ok_or_else(|| {
-                format!("{text:?} is not the path of a key; write names with dots between, such as providers.openai.base_url")
+                let text = crate::quote::quoted(text);
+                format!("{text} is not the path of a key; write names with dots between, such as providers.openai.base_url")
             })?;
             names.push(name);
             match after.strip_prefix('.') {

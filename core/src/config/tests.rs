@@ -131,6 +131,14 @@ fn names_that_cannot_be_are_refused() {
             "\"x y\" cannot be the name of a header",
         ],
     );
+    let secret = "x".repeat(65);
+    mistakes(
+        json!({"providers": {"a": {"headers": {"Authorization: Bearer sk-4711": "b", secret: "c"}}}}),
+        &[
+            "\"Authoriz…\" cannot be the name of a header",
+            "the name of a header has more than 64 characters; write its name before the colon and the rest after it",
+        ],
+    );
     mistakes(
         json!({"providers": {"a": {"key": "k", "key_file": "f"}}}),
         &["providers.a has both key and key_file; leave one of them"],

@@ -9,10 +9,11 @@ use std::time::Duration;
 use hostler_core::config::typed::{Provider, Secret};
 use hostler_core::model::{CallError, CallErrorKind, ModelEvent, ModelRequest, join_adjacent};
 use hostler_core::provider::extra::with_fields;
-use hostler_core::provider::listing;
+use hostler_core::provider::listing::{self, Listed};
 use hostler_core::provider::refusal::error_from_response;
 use hostler_core::provider::stream::Decoder;
 use hostler_core::provider::wire::Post;
+use hostler_core::quote::beginning;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::credentials::Credential;
@@ -26,6 +27,9 @@ const ERROR_BYTES: usize = 64 << 10;
 
 /// How many bytes a list of models may have.
 const LIST_BYTES: usize = 4 << 20;
+
+/// How much is shown of the name of a header that cannot be sent.
+const HEADER_SHOWN: usize = 64;
 
 /// How many bytes of a stream are taken in before what they say is passed on.
 const READ_BYTES: usize = 64 << 10;
@@ -140,6 +144,14 @@ impl Carrier {
 
     /// Asks the server for the list of its models: the status that it answers with, and their names. Takes at most so long.
     pub(super) async fn list(&self, patience: Duration) -> Result<(u16, Vec<String>), String> {
+        Ok(match self.listed(patience).await? {
+            (status, Listed::Models(names)) => (status, names),
+            (status, _) => (status, Vec::new()),
+        })
+    }
+
+    /// Asks the server for the list of its models: the status that it answers with, and what else. Takes at most so long.
+    pub(super) async fn listed(&self, patience: Duration) -> Result<(u16, Listed), String> {
         let listed = async {
             let key = self.key().await?;
             let Provider { protocol, base_url, .. } = self.provider();
@@ -153,12 +165,10 @@ impl Carrier {
             while let Ok(Some(chunk)) = response.chunk().await {
                 body.extend_from_slice(&chunk);
                 if body.len() > LIST_BYTES {
-                    return Ok((status, Vec::new()));
+                    return Ok((status, Listed::NoList));
                 }
             }
-            let body = self.mask().body(body);
-            let names = if response.status().is_success() { listing::names(&body) } else { Vec::new() };
-            Ok((status, names))
+            Ok((status, Listed::read(status, &self.mask().body(body))))
         };
         let late = |_| format!("there was no answer within {} s", patience.as_secs());
         tokio::time::timeout(patience, listed).await.map_err(late)?
@@ -185,6 +195,7 @@ impl Carrier {
         for (name, Secret(value)) in &self.provider().headers {
             let header = HeaderName::try_from(name).ok().zip(secret(value));
             let (name, value) = header.ok_or_else(|| {
+                let name = beginning(name, HEADER_SHOWN);
                 let message =
                     format!("The header {name} of the configuration has characters that no header has.");
                 error(CallErrorKind::Protocol, &message)

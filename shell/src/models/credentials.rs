@@ -132,6 +132,9 @@ async fn printed(command: &str) -> Result<String, String> {
 }
 
 /// A command and all that it started in its group; what of it is still there when this goes away is killed.
+///
+/// What has begun a session of its own lives on, unlike with commands of a model: programs that give keys start agents that
+/// way, which keep a password for the next time, and the command is the user's own.
 struct Tree(Child);
 
 impl Tree {

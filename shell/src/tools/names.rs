@@ -6,6 +6,7 @@ use std::path::Path;
 use similar::get_close_matches;
 
 use super::outcome::Failure;
+use super::quote;
 use super::workspace::Workspace;
 
 /// How many names of a directory are looked at.
@@ -15,6 +16,13 @@ const OFFERED: usize = 3;
 
 /// The failure for a path at which there is nothing.
 pub(super) fn missing(workspace: &Workspace, path: &Path) -> Failure {
+    let root = workspace.root();
+    if path.starts_with(root) && !root.is_dir() {
+        let root = quote::bytes(root.as_os_str().as_encoded_bytes());
+        return Failure::new(format!(
+            "The working directory {root} was deleted or moved away, so nothing can be found or run there; say so to the user."
+        ));
+    }
     let name = workspace.show(path);
     match path.parent().filter(|parent| !parent.is_dir()) {
         Some(parent) => {
@@ -99,6 +107,31 @@ mod tests {
         assert!(missing(&workspace, &path).sentence().contains("secret.txt?"));
         let advice = "There is no secrets.txt; use glob or ls to find it.";
         assert_eq!(missing(&workspace.without(shut), &path).sentence(), advice);
+        Ok(())
+    }
+
+    #[tokio::test]
+    async fn a_working_directory_that_is_gone_is_named() -> std::io::Result<()> {
+        use crate::tools::{Control, run};
+        use hostler_core::tools::read;
+        let directory = tempfile::tempdir()?;
+        let root = directory.path().canonicalize()?.join("work");
+        std::fs::create_dir(&root)?;
+        let workspace = Workspace::open(&root)?;
+        std::fs::remove_dir(&root)?;
+        for (tool, arguments) in [
+            ("bash", r#"{"command":"true"}"#),
+            ("bash", r#"{"command":"true","working_dir":"src"}"#),
+            ("ls", "{}"),
+            ("glob", r#"{"pattern":"*"}"#),
+            ("grep", r#"{"pattern":"x"}"#),
+            ("view", r#"{"file_path":"a"}"#),
+        ] {
+            let Ok(input) = read(tool, arguments) else { unreachable!("{tool}") };
+            let text = run(&workspace, input, Control::alone()).await.text;
+            let begins = format!("The working directory {} was deleted or moved away", root.display());
+            assert!(text.starts_with(&begins), "{tool} {arguments}: {text}");
+        }
         Ok(())
     }
 }
