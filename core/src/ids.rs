@@ -152,7 +152,7 @@ impl fmt::Display for CallId {
 
 /// The text is not a derived id of the kind that was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not an id of this kind")]
+#[error("{} is not an id of this kind", crate::quote::quoted(.0))]
 pub struct BadId(String);
 
 fn numbered(part: Option<&str>, letter: char) -> Option<u32> {

@@ -30,6 +30,7 @@ pub mod outage;
 pub mod prompt;
 pub mod protocol;
 pub mod provider;
+pub mod quote;
 pub mod record;
 pub mod rehearsal;
 #[cfg(test)]

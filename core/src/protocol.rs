@@ -400,7 +400,7 @@ impl fmt::Display for EventId {
 
 /// The text is not an event id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not an event id; it looks like LOG-NUMBER")]
+#[error("{} is not an event id; it looks like LOG-NUMBER", crate::quote::quoted(.0))]
 pub struct BadEventId(String);
 
 impl FromStr for EventId {

@@ -1,8 +1,8 @@
 //! What people permitted for always in a workspace: a file beside its log, which belongs to the user and not to the
 //! repository.
 
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Write};
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use hostler_core::tools::Rule;
@@ -10,7 +10,12 @@ use hostler_core::tools::Rule;
 use rustix::fs::{FlockOperation, flock};
 use tempfile::NamedTempFile;
 
+use crate::config::files;
+
 const FILE: &str = "rules.json";
+
+/// How many bytes the file may have.
+const FILE_BYTES: u64 = 8 << 20;
 
 /// The file with the rules that are kept in that directory of state.
 pub fn file(dir: &Path) -> PathBuf {
@@ -19,10 +24,9 @@ pub fn file(dir: &Path) -> PathBuf {
 
 /// The rules that are kept in that directory of state. Fails if the file is there and cannot be read or makes no sense.
 pub fn kept(dir: &Path) -> io::Result<Vec<Rule>> {
-    match fs::read_to_string(dir.join(FILE)) {
-        Ok(text) => Ok(serde_json::from_str(&text)?),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(error),
+    match files::read(&dir.join(FILE), FILE_BYTES)? {
+        Some(text) => Ok(serde_json::from_str(&text)?),
+        None => Ok(Vec::new()),
     }
 }
 
@@ -48,6 +52,7 @@ pub fn keep(dir: &Path, more: &[Rule]) -> io::Result<()> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     use hostler_core::tools::{Action, Subject};
@@ -75,5 +80,8 @@ mod tests {
         fs::write(temp.path().join(FILE), "mine").unwrap();
         assert!(keep(temp.path(), &[rule("ls")]).is_err());
         assert_eq!(fs::read_to_string(temp.path().join(FILE)).unwrap(), "mine");
+        fs::remove_file(temp.path().join(FILE)).unwrap();
+        rustix::fs::mkfifoat(rustix::fs::CWD, temp.path().join(FILE), rustix::fs::Mode::RWXU).unwrap();
+        assert!(kept(temp.path()).unwrap_err().to_string().contains("not a regular file"));
     }
 }

@@ -10,6 +10,7 @@ use super::nearest::nearest;
 use super::path::Path;
 use super::quantity::{dollars, duration};
 use super::tree::{Member, Node, Place, Value};
+use crate::quote::{beginning, quoted};
 
 /// Something in a configuration that cannot be meant so.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +59,21 @@ pub fn check_value(
     let mut checker = Checker { rule, mistakes: Vec::new() };
     checker.value(path, kind, node);
     checker.mistakes
+}
+
+/// The key that somebody means who writes its path. Names with dots in them, such as those of many models, need no quotes: of
+/// the ways to read them that are paths of keys, the one with the shortest such name is taken.
+pub fn key_at(text: &str) -> Result<(Path, &'static Kind), String> {
+    let path = Path::parse(text)?;
+    let why = match check_path(&path) {
+        Ok(kind) => return Ok((path, kind)),
+        Err(why) => why,
+    };
+    let count = path.0.len();
+    let spans = (0..count).flat_map(|from| (from + 2..=count).map(move |to| (from, to)));
+    let joined = spans.map(|(from, to)| path.joined(from, to));
+    let fitting = joined.filter_map(|path| check_path(&path).ok().map(|kind| (path, kind)));
+    fitting.max_by_key(|(path, _)| path.0.len()).ok_or(why)
 }
 
 /// What is wrong with the names on a path to a key: there is no such key, or no such name.
@@ -160,7 +176,10 @@ impl Checker<'_> {
                     self.item(path, matches!(kind, Kind::Rules), item);
                 }
             }
-            (Kind::Text | Kind::Secret | Kind::Url | Kind::Choice(_) | Kind::Duration, Value::Text(text)) => {
+            (
+                Kind::Text | Kind::Model | Kind::Secret | Kind::Url | Kind::Choice(_) | Kind::Duration,
+                Value::Text(text),
+            ) => {
                 if let Some(wrong) = wrong_text(kind, text) {
                     self.say(node.at, format!("{path} {wrong}"));
                 }
@@ -203,7 +222,7 @@ impl Checker<'_> {
 
 fn wanted(kind: &Kind) -> &'static str {
     match kind {
-        Kind::Text | Kind::Secret | Kind::Url | Kind::Choice(_) => "a text in quotes",
+        Kind::Text | Kind::Model | Kind::Secret | Kind::Url | Kind::Choice(_) => "a text in quotes",
         Kind::Flag => "true or false",
         Kind::Count(..) => "a whole number",
         Kind::Dollars => "a number of dollars, such as 1.25",
@@ -227,10 +246,22 @@ fn wrong_text(kind: &Kind, text: &str) -> Option<String> {
         Kind::Duration if duration(text).is_none() => {
             Some("must be a duration above zero with a unit, such as \"90s\", \"10m\" or \"1h\"".into())
         }
-        Kind::Text | Kind::Secret if text.trim().is_empty() => Some("must not be empty; leave it out".into()),
+        Kind::Text | Kind::Model | Kind::Secret if text.trim().is_empty() => {
+            Some("must not be empty; leave it out".into())
+        }
         _ if !printable => Some("has a control character in it; leave that out".into()),
+        Kind::Model if !is_model(text) => {
+            Some(format!("cannot be {}; write PROVIDER/NAME, such as openai/gpt-5", quoted(text)))
+        }
         _ => None,
     }
+}
+
+/// Whether a text says of which provider which model, or is that of a model inside the program.
+fn is_model(text: &str) -> bool {
+    let whole =
+        text.split_once('/').is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty());
+    whole || text == "rehearsal" || text.starts_with("rehearsal:")
 }
 
 fn is_url(text: &str) -> bool {
@@ -241,6 +272,12 @@ fn is_url(text: &str) -> bool {
             && !rest.contains(|char: char| char.is_whitespace() || "?#@".contains(char))
     })
 }
+
+/// How long the name of a header may be. None that is in use comes near.
+const HEADER_BYTES: usize = 64;
+
+/// How much of what cannot be the name of a header is shown.
+const HEADER_SHOWN: usize = 8;
 
 /// What is wrong with a name in a map.
 fn bad_name(names: Names, name: &str) -> Option<String> {
@@ -255,16 +292,18 @@ fn bad_name(names: Names, name: &str) -> Option<String> {
             Some("rehearsal is the model inside the program; give the provider another name".into())
         }
         Names::Provider if !only("-_") => {
-            Some(format!("{name:?} cannot be a provider's name; use letters, digits, - and _"))
+            Some(format!("{} cannot be a provider's name; use letters, digits, - and _", quoted(name)))
         }
-        Names::Model => {
-            let whole = name
-                .split_once('/')
-                .is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty());
-            (!whole)
-                .then(|| format!("{name:?} does not name a model; write PROVIDER/NAME, such as openai/gpt-5"))
+        Names::Model => (!is_model(name)).then(|| {
+            format!("{} does not name a model; write PROVIDER/NAME, such as openai/gpt-5", quoted(name))
+        }),
+        // What somebody takes for a name may be the header itself, with a secret in it.
+        Names::Header if name.len() > HEADER_BYTES => Some(format!(
+            "the name of a header has more than {HEADER_BYTES} characters; write its name before the colon and the rest after it"
+        )),
+        Names::Header if !only("!#$%&'*+-.^_`|~") => {
+            Some(format!("{} cannot be the name of a header", beginning(name, HEADER_SHOWN)))
         }
-        Names::Header if !only("!#$%&'*+-.^_`|~") => Some(format!("{name:?} cannot be the name of a header")),
         Names::Header if OWN_HEADERS.contains(&name.to_ascii_lowercase().as_str()) => {
             Some(format!("the header {name} is hostler's own to set; leave it out"))
         }

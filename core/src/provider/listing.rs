@@ -5,7 +5,9 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
+use super::refusal;
 use super::wire::{Post, Protocol};
 
 /// What to get from the server at that base URL so that it lists its models. The body is empty.
@@ -19,27 +21,72 @@ pub fn request(protocol: Protocol, base: &str, key: Option<&str>) -> Post {
     Post { url, headers: protocol.headers(), key: key.map(|key| protocol.key(key)), body: String::new() }
 }
 
-/// The names of the models that a server lists, in its order; none if that is no list.
-pub fn names(body: &[u8]) -> Vec<String> {
-    #[derive(Deserialize)]
-    struct Listing {
-        #[serde(default)]
-        data: Vec<Named>,
-        #[serde(default)]
-        models: Vec<Named>,
+/// What a server makes of being asked for the list of its models.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// It lists them, by their names and in its order; those that cannot be asked for are left out.
+    Models(Vec<String>),
+    /// It answers as such servers do, with something that is no list.
+    NoList,
+    /// It answers with something that no server of models says, such as a web page.
+    Stranger,
+    /// It refuses the key.
+    KeyRefused,
+    /// It refuses with that HTTP status.
+    Refused(u16),
+}
+
+/// The codes with which a key is refused that has no status of its own for it.
+const KEY_REFUSED: [&str; 3] = ["API_KEY_INVALID", "UNAUTHENTICATED", "invalid_api_key"];
+
+impl Listed {
+    /// What the answer with that HTTP status and body says.
+    pub fn read(status: u16, body: &[u8]) -> Self {
+        match status {
+            200..=299 => match (names(body), serde_json::from_slice::<IgnoredAny>(body)) {
+                (Some(names), _) => Self::Models(names),
+                (None, Ok(_)) => Self::NoList,
+                (None, Err(_)) => Self::Stranger,
+            },
+            401 | 403 => Self::KeyRefused,
+            status => {
+                let report = refusal::report_text(&String::from_utf8_lossy(body));
+                if KEY_REFUSED.contains(&report.code.as_str()) {
+                    Self::KeyRefused
+                } else {
+                    Self::Refused(status)
+                }
+            }
+        }
     }
-    #[derive(Deserialize)]
-    struct Named {
-        #[serde(default)]
-        id: Option<String>,
-        #[serde(default)]
-        name: Option<String>,
-    }
-    let Ok(Listing { data, models }) = serde_json::from_slice(body) else { return Vec::new() };
-    let listed = if data.is_empty() { models } else { data };
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum List {
+    /// Most have it in a field, and some in two.
+    In { data: Option<Vec<Named>>, models: Option<Vec<Named>> },
+    /// Some have no more than that.
+    Bare(Vec<Named>),
+}
+
+#[derive(Deserialize)]
+struct Named {
+    #[serde(default)]
+    id: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+}
+
+/// The names of the models that a server lists; none if that is no list.
+fn names(body: &[u8]) -> Option<Vec<String>> {
+    let listed = match serde_json::from_slice(body).ok()? {
+        List::In { data, models } => data.filter(|data| !data.is_empty() || models.is_none()).or(models)?,
+        List::Bare(models) => models,
+    };
     let names = listed.into_iter().filter_map(|model| model.id.or(model.name));
     let plain = names.filter(|name| !name.is_empty() && !name.chars().any(char::is_control));
-    plain.map(|name| name.strip_prefix("models/").unwrap_or(&name).to_string()).collect()
+    Some(plain.map(|name| name.strip_prefix("models/").unwrap_or(&name).to_string()).collect())
 }
 
 #[cfg(test)]
@@ -60,11 +107,35 @@ mod tests {
 
     #[test]
     fn names_are_what_is_listed() {
-        assert_eq!(names(br#"{"object":"list","data":[{"id":"a"},{"id":"b","x":1}]}"#), ["a", "b"]);
-        assert_eq!(names(br#"{"models":[{"name":"models/g"}]}"#), ["g"]);
-        assert_eq!(names(br#"{"data":[{"id":"m"}],"models":[{"name":"m","model":"m"}]}"#), ["m"]);
-        for body in ["", "[]", "{}", "<html>", r#"{"data":[{"id":"a\u001b"}]}"#] {
-            assert!(names(body.as_bytes()).is_empty(), "{body}");
+        let listed = |body: &str, expected: &[&str]| {
+            let expected = expected.iter().map(ToString::to_string).collect();
+            assert_eq!(Listed::read(200, body.as_bytes()), Listed::Models(expected), "{body}");
+        };
+        listed(r#"{"object":"list","data":[{"id":"a"},{"id":"b","x":1}]}"#, &["a", "b"]);
+        listed(r#"{"models":[{"name":"models/g"}]}"#, &["g"]);
+        listed(r#"{"data":[{"id":"m"}],"models":[{"name":"m","model":"m"}]}"#, &["m"]);
+        listed(r#"{"data":[],"models":[{"name":"m"}]}"#, &["m"]);
+        listed(r#"[{"id":"a"}]"#, &["a"]);
+        listed(r#"{"data":[{"id":"a\u001b"}]}"#, &[]);
+        listed("[]", &[]);
+    }
+
+    #[test]
+    fn who_answers_and_who_refuses_is_told_apart() {
+        let invalid = r#"{"error":{"code":400,"message":"API key not valid.","status":"INVALID_ARGUMENT",
+            "details":[{"reason":"API_KEY_INVALID"}]}}"#;
+        for (status, body, expected) in [
+            (200, "{}", Listed::NoList),
+            (200, r#"{"status":"ok"}"#, Listed::NoList),
+            (200, "<html>", Listed::Stranger),
+            (204, "", Listed::Stranger),
+            (401, "", Listed::KeyRefused),
+            (403, "<html>", Listed::KeyRefused),
+            (400, invalid, Listed::KeyRefused),
+            (400, r#"{"error":{"message":"no"}}"#, Listed::Refused(400)),
+            (404, "<html>", Listed::Refused(404)),
+        ] {
+            assert_eq!(Listed::read(status, body.as_bytes()), expected, "{status} {body}");
         }
     }
 }

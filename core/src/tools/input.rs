@@ -169,7 +169,7 @@ pub struct WriteInput {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadInput {
     /// There is no such tool.
-    #[error("There is no tool named {name:?}. The tools are: {known}.")]
+    #[error("There is no tool named {}. The tools are: {known}.", crate::quote::quoted(.name))]
     UnknownTool {
         /// What was asked for.
         name: String,

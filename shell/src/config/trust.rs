@@ -57,8 +57,10 @@ impl Trusted {
     pub fn set(&self, directory: &Path, trust: bool) -> io::Result<bool> {
         let name = directory.to_str().ok_or_else(|| io::Error::other("its name is not UTF-8"))?;
         files::make_private(&self.state)?;
-        let lock =
-            File::options().create(true).append(true).mode(0o600).open(self.state.join("trusted.lock"))?;
+        // Whoever opens a pipe for both waits for nobody.
+        let mut options = File::options();
+        let lock = options.create(true).read(true).append(true).mode(0o600);
+        let lock = lock.open(self.state.join("trusted.lock"))?;
         flock(&lock, FlockOperation::LockExclusive)?;
         let mut trusted = self.list()?;
         let changes = trusted.iter().any(|held| held == name) != trust;

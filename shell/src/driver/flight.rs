@@ -12,18 +12,23 @@ use hostler_core::machine::Effects;
 use hostler_core::time::Timestamp;
 use hostler_core::workspace::{Effect, Input, Workspace};
 
-/// How many bytes one file may have before the next one begins.
-const SEGMENT_BYTES: usize = 16 << 20;
-
 /// How many files are kept.
 const KEPT: usize = 64;
 
-/// How many bytes all files of a workspace may have together, when somebody looks. With what is written until the next
-/// look they stay under 64 MiB.
-const KEPT_BYTES: u64 = 48 << 20;
+/// How much is kept, in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// How many one file may have before the next one begins.
+    segment: usize,
+    /// How many all files of a workspace may have together, when somebody looks.
+    kept: u64,
+    /// After how many a process looks again.
+    look: usize,
+}
 
-/// After how many bytes a process looks again. Fifty that write at the same time fit between the two.
-const LOOK_BYTES: usize = 256 << 10;
+/// With what is written until the next look all files stay under 64 MiB: fifty processes that write at the same time fit
+/// between the two.
+const LIMITS: Limits = Limits { segment: 16 << 20, kept: 48 << 20, look: 256 << 10 };
 
 /// The flight record of one driver.
 #[derive(Debug)]
@@ -33,6 +38,8 @@ pub(super) struct Flight {
     /// What the next file begins with, until something happens that it can be about.
     header: Option<Box<Header>>,
     file: Option<File>,
+    /// How much is kept.
+    limits: Limits,
     /// How many bytes are in the file.
     bytes: usize,
     /// How many of them had been written when the size of all files was looked at.
@@ -45,14 +52,14 @@ impl Flight {
     pub(super) fn begin(dir: Option<&Path>, now: Timestamp, machine: &Workspace) -> Self {
         let header = Some(Box::new(header(now, machine)));
         let dir = dir.map(|dir| dir.join("flight"));
-        Self { dir, header, file: None, bytes: 0, looked: 0, batches: 0 }
+        Self { dir, header, file: None, limits: LIMITS, bytes: 0, looked: 0, batches: 0 }
     }
 
     fn start_file(&mut self, header: &Header) {
         let Some(dir) = &self.dir else { return };
         // What cannot be made is noticed when the file is.
         let _ = fs::DirBuilder::new().recursive(true).mode(0o700).create(dir);
-        prune(dir, KEPT_BYTES);
+        prune(dir, self.limits.kept);
         let name = format!("{}-{}-{}.jsonl", header.at.as_millis(), std::process::id(), self.batches);
         let path = dir.join(name);
         self.file = OpenOptions::new().create_new(true).append(true).mode(0o600).open(path).ok();
@@ -74,7 +81,7 @@ impl Flight {
         self.line(&Batch { at, batch: self.batches, inputs, digest });
         self.look();
         // A file that others had to delete says nothing to anybody.
-        if self.bytes > SEGMENT_BYTES || self.is_deleted() {
+        if self.bytes > self.limits.segment || self.is_deleted() {
             self.file = None;
             self.header = Some(Box::new(header(at, machine)));
         }
@@ -83,9 +90,9 @@ impl Flight {
     /// Makes room now and then, also for what other processes write.
     fn look(&mut self) {
         let Some(dir) = &self.dir else { return };
-        if self.bytes - self.looked >= LOOK_BYTES {
+        if self.bytes - self.looked >= self.limits.look {
             self.looked = self.bytes;
-            prune(dir, KEPT_BYTES);
+            prune(dir, self.limits.kept);
         }
     }
 
@@ -132,8 +139,11 @@ mod tests {
 
     use super::*;
 
+    /// A thousandth of what holds for people.
+    const SMALL: Limits = Limits { segment: 16 << 10, kept: 48 << 10, look: 256 };
+
     /// Ten batches would fill a quarter of what may be kept.
-    const LINE: usize = (KEPT_BYTES / 40) as usize;
+    const LINE: usize = (SMALL.kept / 40) as usize;
 
     fn batch() -> Vec<Input> {
         use hostler_core::ids::SessionId;
@@ -153,7 +163,10 @@ mod tests {
     fn however_much_several_note_together_little_is_kept_and_the_oldest_goes() {
         let temp = tempfile::tempdir().unwrap();
         let machine = Workspace::new(Settings::default());
-        let begin = |at| Flight::begin(Some(temp.path()), Timestamp::from_millis(at), &machine);
+        let begin = |at| {
+            let flight = Flight::begin(Some(temp.path()), Timestamp::from_millis(at), &machine);
+            Flight { limits: SMALL, ..flight }
+        };
         let mut flights = [begin(10_001), begin(10_002), begin(10_003)];
         let mut first = None;
         for round in 0..40 {
@@ -163,14 +176,14 @@ mod tests {
             }
             let files = files(temp.path());
             let bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
-            assert!(bytes < 64 << 20, "{bytes} bytes in round {round}");
+            assert!(bytes < 64 << 10, "{bytes} bytes in round {round}");
             let oldest = files.first().unwrap().0.clone();
             first.get_or_insert(oldest);
         }
         let files = files(temp.path());
         assert!(!first.unwrap().exists(), "the oldest went");
         let bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
-        assert!(bytes > 16 << 20, "and not everything: {bytes} bytes");
+        assert!(bytes > 16 << 10, "and not everything: {bytes} bytes");
     }
 
     #[test]

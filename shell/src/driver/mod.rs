@@ -250,7 +250,8 @@ impl Driver {
                 self.jobs.inspect(session, call, place, *input);
             }
             Ask::RunTool { call, input } => {
-                let place = self.setup.tools.of_call(&session, call);
+                let shut = self.shut(&session, logged::tool(&input));
+                let place = self.setup.tools.of_call(&session, call).without(shut);
                 self.jobs.run_tool(session, call, place, *input);
             }
             Ask::CancelTool { call } => self.pending.extend(self.jobs.cancel_tool(session, call)),

@@ -3,8 +3,10 @@
 use std::time::Instant;
 
 use hostler_core::ids::{RunId, SessionId};
+use hostler_core::prompt::PermissionMode;
 use hostler_core::protocol::{Activity, Command, Query, Refusal, RefusalKind, Reply};
 use hostler_core::session::{Durable, FOLD_VERSION, snapshot_is_due};
+use hostler_core::tools::Shut;
 use hostler_core::workspace::{Input, Opened, RunOwner, TakenRun};
 
 use super::{Driver, Message, logged};
@@ -94,6 +96,17 @@ impl Driver {
     pub(super) fn source(&self, command: &Command) -> Result<Option<Box<Durable>>, StoreError> {
         let Command::Fork { from, .. } = command else { return Ok(None) };
         Ok(read(&self.setup.store, from)?.map(Box::new))
+    }
+
+    /// What a call of the session's turn must not find: its rules are those by which the call was judged.
+    pub(super) fn shut(&self, session: &SessionId, tool: &str) -> Shut {
+        let root = self.setup.tools.root().to_string_lossy();
+        let Some(durable) = self.machine.durable(session) else { return Shut::nothing() };
+        let first = durable.turn.as_ref().and_then(|turn| turn.prompts.first());
+        let terms = first.and_then(|first| Some(&durable.open.get(first)?.prompt.terms));
+        let mode = terms.map_or(PermissionMode::Headless, |terms| terms.permission);
+        let rules = terms.into_iter().flat_map(|terms| &terms.rules).chain(&durable.grants);
+        Shut::new(tool, &root, mode, rules)
     }
 
     /// Answers a query from what is committed.

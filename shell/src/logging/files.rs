@@ -10,6 +10,8 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, OFlags, access};
+
 /// How many bytes a file may have before the next one begins. Those who write at the same moment may go beyond by
 /// [`AT_ONCE`] each.
 const FILE_BYTES: u64 = 4 << 20;
@@ -20,8 +22,8 @@ const KEPT: u64 = 8;
 /// About how many bytes are written at once.
 const AT_ONCE: usize = 64 << 10;
 
-/// How many files may turn out to be full one after the other while others make new ones.
-const TRIES: u64 = 16;
+/// How often the newest file may turn out to be full or gone while others make new ones.
+const TRIES: u32 = 16;
 
 /// The log files of a directory.
 #[derive(Debug)]
@@ -69,25 +71,43 @@ impl Files {
             DirBuilder::new().recursive(true).mode(0o700).create(&self.dir)?;
             self.is_made = true;
         }
-        let newest = self.numbers()?.max().unwrap_or(1);
-        for number in newest..newest.saturating_add(TRIES) {
-            if let Some(file) = self.open(number)?.filter(is_whole)
-                && self.has_room(&file)?
-            {
-                return Ok(file);
+        for _ in 0..TRIES {
+            let newest = self.numbers()?.max().unwrap_or(1);
+            for number in [newest, newest.saturating_add(1)] {
+                if let Some(file) = self.open(number)?.filter(is_whole)
+                    && self.has_room(&file)?
+                {
+                    return Ok(file);
+                }
             }
         }
         Err(io::Error::other("others fill the log files"))
     }
 
-    /// Opens a file, or makes it and deletes those that are one too many; none if it was deleted meanwhile.
+    /// Opens a file, or makes it and deletes those that are one too many; none if it is one of those, or was deleted
+    /// meanwhile.
     fn open(&self, number: u64) -> io::Result<Option<File>> {
         let open = |new: bool| {
             let mut options = OpenOptions::new();
-            options.read(true).append(true).create_new(new).mode(0o600).open(self.path(number))
+            // Opening a pipe would wait for whoever reads it.
+            let flags = OFlags::NONBLOCK.bits() as i32;
+            let options = options.read(true).append(true).create_new(new).mode(0o600).custom_flags(flags);
+            let file = options.open(self.path(number))?;
+            if file.metadata()?.is_file() {
+                Ok(file)
+            } else {
+                Err(io::Error::other("it is not a regular file"))
+            }
         };
         match open(true) {
             Ok(file) => {
+                // It was there when it was the newest. Since then so many came that it had to go, and it would come before
+                // them all.
+                let mut others = self.numbers()?;
+                if others.any(|other| number.saturating_add(KEPT) <= other) {
+                    let _ = fs::remove_file(self.path(number));
+                    return Ok(None);
+                }
                 self.prune(number);
                 Ok(Some(file))
             }
@@ -117,6 +137,28 @@ impl Files {
             name.to_str()?.strip_prefix("hostler-")?.strip_suffix(".log")?.parse().ok()
         };
         Ok(fs::read_dir(&self.dir)?.flatten().filter_map(number))
+    }
+}
+
+/// Why no log files can be written to a directory, as far as that can be seen; none if it is not there yet. `user` is whom
+/// this process acts for: a link to a directory of somebody else is not followed.
+pub(super) fn hindrance(dir: &Path, user: u32) -> Option<String> {
+    let is_link = match fs::symlink_metadata(dir) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return None,
+        Err(error) => return Some(error.to_string()),
+        Ok(found) => found.is_symlink(),
+    };
+    match fs::metadata(dir) {
+        Err(error) if is_link => Some(format!("it is a link that leads nowhere ({error})")),
+        Err(error) => Some(error.to_string()),
+        Ok(found) if !found.is_dir() => Some("it is not a directory".to_owned()),
+        Ok(found) if is_link && found.uid() != user => {
+            Some("it is a link to a directory of somebody else".to_owned())
+        }
+        Ok(_) if access(dir, Access::WRITE_OK | Access::EXEC_OK).is_err() => {
+            Some("it cannot be written to".to_owned())
+        }
+        Ok(_) => None,
     }
 }
 
@@ -210,6 +252,46 @@ mod tests {
         let every: Vec<_> = (0..8).flat_map(|writer| (0..EACH).map(move |nth| (writer, nth))).collect();
         assert_eq!(found, every);
         assert!(files.iter().all(|(_, text)| text.len() < 20_000 + 8 * 100));
+    }
+
+    #[test]
+    fn no_file_begins_below_those_that_are_kept() {
+        let temp = tempfile::tempdir().unwrap();
+        for number in 5..=12 {
+            fs::write(temp.path().join(format!("hostler-{number:06}.log")), "a line\n").unwrap();
+        }
+        // Whoever looked before the others came would make the fourth anew.
+        let files = small(temp.path());
+        assert!(files.open(4).unwrap().is_none() && !files.path(4).exists());
+        assert!(files.open(5).unwrap().is_some() && files.open(13).unwrap().is_some());
+    }
+
+    #[test]
+    fn what_hinders_is_named() {
+        use std::os::unix::fs::symlink;
+        let temp = tempfile::tempdir().unwrap();
+        let dir = temp.path().join("logs");
+        let user = fs::metadata(temp.path()).unwrap().uid();
+        let says = |user: u32| hindrance(&dir, user).unwrap_or_default();
+        assert_eq!(says(user), "");
+        fs::write(&dir, "").unwrap();
+        assert_eq!(says(user), "it is not a directory");
+        fs::remove_file(&dir).unwrap();
+        symlink("nowhere", &dir).unwrap();
+        assert!(says(user).starts_with("it is a link that leads nowhere"));
+        fs::create_dir(temp.path().join("nowhere")).unwrap();
+        assert_eq!(
+            (says(user).as_str(), says(user + 1).as_str()),
+            ("", "it is a link to a directory of somebody else")
+        );
+    }
+
+    #[test]
+    fn a_pipe_in_the_place_of_a_file_is_not_waited_for() {
+        let temp = tempfile::tempdir().unwrap();
+        let pipe = temp.path().join("hostler-000001.log");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+        assert!(!small(temp.path()).write("nowhere\n"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use hostler_core::quote::quoted;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::filter::Targets;
 
@@ -26,9 +27,9 @@ impl fmt::Display for BadLevels {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} is not a level of logging; write off, error, warn, info, debug or trace, and others for parts as in \
+            "{} is not a level of logging; write off, error, warn, info, debug or trace, and others for parts as in \
              info,hostler_shell::driver=trace",
-            self.part
+            quoted(&self.part)
         )
     }
 }
@@ -126,5 +127,6 @@ mod tests {
             assert_eq!(error, BadLevels { part: part.to_owned() });
             assert!(error.to_string().contains("is not a level of logging; write"), "{error}");
         }
+        assert!(Levels::parse(&"x".repeat(100_000)).unwrap_err().to_string().len() < 300);
     }
 }

@@ -73,9 +73,15 @@ impl Logging {
         Self { files, errors }
     }
 
-    /// Has what is for files written to the directory, which is made if need be. Does nothing if it cannot be.
+    /// Has what is for files written to the directory, which is made if need be. If it cannot be used that is said once,
+    /// and nothing is written.
     pub fn keep_in(&self, dir: &Path) {
         let Some(queue) = &self.files else { return };
+        if let Some(why) = hindrance(dir) {
+            queue.write_with("log-files", LINGER, |_| false);
+            tracing::warn!(dir = %dir.display(), why, "no log files are written, because their directory cannot be used");
+            return;
+        }
         let mut files = Files::new(dir);
         queue.write_with("log-files", LINGER, move |lines| files.write(lines));
     }
@@ -85,6 +91,11 @@ impl Logging {
         let until = Instant::now() + ENDING;
         [&self.files, &self.errors].into_iter().flatten().for_each(|queue| queue.end(until));
     }
+}
+
+/// Why no log files can be written to that directory, as the end of a sentence; none if they can, as far as that can be seen.
+pub fn hindrance(dir: &Path) -> Option<String> {
+    files::hindrance(dir, rustix::process::geteuid().as_raw())
 }
 
 /// The directory of log files in a directory for state.

@@ -9,14 +9,16 @@ use std::time::Duration;
 use hostler_core::config::typed::{Provider, Secret};
 use hostler_core::model::{CallError, CallErrorKind, ModelEvent, ModelRequest, join_adjacent};
 use hostler_core::provider::extra::with_fields;
-use hostler_core::provider::listing;
+use hostler_core::provider::listing::{self, Listed};
 use hostler_core::provider::refusal::error_from_response;
 use hostler_core::provider::stream::Decoder;
 use hostler_core::provider::wire::Post;
+use hostler_core::quote::beginning;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::credentials::Credential;
 use super::heard::{self, Heard};
+use super::mask::{Mask, Sieve};
 use super::{Model, Sink};
 use crate::clock::Clock;
 
@@ -25,6 +27,9 @@ const ERROR_BYTES: usize = 64 << 10;
 
 /// How many bytes a list of models may have.
 const LIST_BYTES: usize = 4 << 20;
+
+/// How much is shown of the name of a header that cannot be sent.
+const HEADER_SHOWN: usize = 64;
 
 /// How many bytes of a stream are taken in before what they say is passed on.
 const READ_BYTES: usize = 64 << 10;
@@ -66,7 +71,7 @@ impl Model for Carrier {
             };
             heard.over();
             if let Err(error) = end {
-                sink.say(ModelEvent::Failed(error)).await;
+                sink.say(ModelEvent::Failed(carrier.mask().error(error))).await;
             }
         })
     }
@@ -94,6 +99,20 @@ impl Carrier {
         self.shared.credential.is_renewable()
     }
 
+    /// What nobody may see of what comes back.
+    fn mask(&self) -> Mask {
+        Mask::new(self.provider(), &self.shared.credential.found())
+    }
+
+    /// An error that says which server it was: people may have several, and one of them is the one that does not run.
+    fn unreachable(&self, cause: reqwest::Error) -> CallError {
+        let kind = if cause.is_builder() { CallErrorKind::Protocol } else { CallErrorKind::Transport };
+        let server =
+            reqwest::Url::parse(&self.provider().base_url).map(|url| url.origin().ascii_serialization());
+        let why = describe(cause);
+        error(kind, &server.map_or_else(|_| why.clone(), |server| format!("{server}: {why}")))
+    }
+
     async fn request(&self, request: &ModelRequest) -> Result<reqwest::RequestBuilder, CallError> {
         let key = self.key().await.map_err(|why| error(CallErrorKind::Credentials, &why))?;
         let Provider { protocol, base_url, body, .. } = self.provider();
@@ -114,17 +133,25 @@ impl Carrier {
         sink: &Sink,
         heard: &Heard,
     ) -> Result<(), CallError> {
-        let response = request.send().await.map_err(unreachable_error)?;
+        let response = request.send().await.map_err(|cause| self.unreachable(cause))?;
         heard.answered(response.status().as_u16());
         if !response.status().is_success() {
-            return Err(refused(response, self.shared.clock).await);
+            return Err(refused(response, self.shared.clock, &self.mask()).await);
         }
         sink.say(ModelEvent::Connected).await;
-        follow(response, self.shared.provider.protocol.decoder(), sink).await
+        follow(response, self.shared.provider.protocol.decoder(), sink, &self.mask()).await
     }
 
     /// Asks the server for the list of its models: the status that it answers with, and their names. Takes at most so long.
     pub(super) async fn list(&self, patience: Duration) -> Result<(u16, Vec<String>), String> {
+        Ok(match self.listed(patience).await? {
+            (status, Listed::Models(names)) => (status, names),
+            (status, _) => (status, Vec::new()),
+        })
+    }
+
+    /// Asks the server for the list of its models: the status that it answers with, and what else. Takes at most so long.
+    pub(super) async fn listed(&self, patience: Duration) -> Result<(u16, Listed), String> {
         let listed = async {
             let key = self.key().await?;
             let Provider { protocol, base_url, .. } = self.provider();
@@ -138,11 +165,10 @@ impl Carrier {
             while let Ok(Some(chunk)) = response.chunk().await {
                 body.extend_from_slice(&chunk);
                 if body.len() > LIST_BYTES {
-                    return Ok((status, Vec::new()));
+                    return Ok((status, Listed::NoList));
                 }
             }
-            let names = if response.status().is_success() { listing::names(&body) } else { Vec::new() };
-            Ok((status, names))
+            Ok((status, Listed::read(status, &self.mask().body(body))))
         };
         let late = |_| format!("there was no answer within {} s", patience.as_secs());
         tokio::time::timeout(patience, listed).await.map_err(late)?
@@ -169,6 +195,7 @@ impl Carrier {
         for (name, Secret(value)) in &self.provider().headers {
             let header = HeaderName::try_from(name).ok().zip(secret(value));
             let (name, value) = header.ok_or_else(|| {
+                let name = beginning(name, HEADER_SHOWN);
                 let message =
                     format!("The header {name} of the configuration has characters that no header has.");
                 error(CallErrorKind::Protocol, &message)
@@ -212,9 +239,11 @@ async fn follow(
     mut response: reqwest::Response,
     mut decoder: Box<dyn Decoder>,
     sink: &Sink,
+    mask: &Mask,
 ) -> Result<(), CallError> {
+    let mut sieve = mask.sieve();
     loop {
-        let (events, broken) = read(&mut response, &mut *decoder).await;
+        let (events, broken) = read(&mut response, &mut sieve, &mut *decoder).await;
         for event in join_adjacent(events) {
             let last = matches!(event, ModelEvent::Finished(_) | ModelEvent::Failed(_));
             let event = match (event, &broken) {
@@ -223,7 +252,7 @@ async fn follow(
                 }
                 (event, _) => event,
             };
-            sink.say(event).await;
+            sink.say(mask.event(event)).await;
             if last {
                 return Ok(());
             }
@@ -235,6 +264,7 @@ async fn follow(
 /// the connection broke.
 async fn read(
     response: &mut reqwest::Response,
+    sieve: &mut Sieve,
     decoder: &mut dyn Decoder,
 ) -> (Vec<ModelEvent>, Option<String>) {
     let mut events = Vec::new();
@@ -244,13 +274,15 @@ async fn read(
         match chunk {
             Ok(Some(chunk)) => {
                 bytes += chunk.len();
-                decoder.push(&chunk, &mut events);
+                decoder.push(&sieve.push(chunk), &mut events);
             }
             Ok(None) => {
+                decoder.push(&sieve.rest(), &mut events);
                 decoder.end(&mut events);
                 break;
             }
             Err(error) => {
+                decoder.push(&sieve.rest(), &mut events);
                 decoder.end(&mut events);
                 return (events, Some(describe(error)));
             }
@@ -291,7 +323,7 @@ async fn others_first() {
     .await;
 }
 
-async fn refused(mut response: reqwest::Response, clock: Clock) -> CallError {
+async fn refused(mut response: reqwest::Response, clock: Clock, mask: &Mask) -> CallError {
     let status = response.status().as_u16();
     let headers = response.headers().clone();
     let headers: Vec<_> =
@@ -303,12 +335,7 @@ async fn refused(mut response: reqwest::Response, clock: Clock) -> CallError {
             break;
         }
     }
-    error_from_response(status, &headers, &body, clock.now().as_millis())
-}
-
-fn unreachable_error(cause: reqwest::Error) -> CallError {
-    let kind = if cause.is_builder() { CallErrorKind::Protocol } else { CallErrorKind::Transport };
-    error(kind, &describe(cause))
+    error_from_response(status, &headers, &mask.body(body), clock.now().as_millis())
 }
 
 fn error(kind: CallErrorKind, message: &str) -> CallError {
@@ -317,18 +344,20 @@ fn error(kind: CallErrorKind, message: &str) -> CallError {
 
 /// What went wrong, with its causes, in one line and without the URL, where keys may be.
 fn describe(error: reqwest::Error) -> String {
+    /// What is said of every request that comes to nothing, where a cause follows.
+    const EMPTY: [&str; 2] = ["error sending request", "client error (Connect)"];
     let error = error.without_url();
-    let mut text = String::new();
+    let mut parts: Vec<String> = Vec::new();
     let mut cause: Option<&dyn std::error::Error> = Some(&error);
     while let Some(error) = cause {
         let part = error.to_string();
-        if !text.contains(&part) {
-            let gap = if text.is_empty() { "" } else { ": " };
-            text = format!("{text}{gap}{part}");
+        if !parts.iter().any(|before| before.contains(&part)) {
+            parts.push(part);
         }
         cause = error.source();
     }
-    text
+    let telling: Vec<_> = parts.iter().filter(|part| !EMPTY.contains(&part.as_str())).cloned().collect();
+    if telling.is_empty() { parts.join(": ") } else { telling.join(": ") }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use hostler_core::config::typed::{Key, Secret};
@@ -18,6 +19,9 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// How many bytes a key may have.
 const KEY_BYTES: u64 = 64 << 10;
 
+/// How many keys are remembered, of a command that prints another one each time.
+const REMEMBERED: usize = 16;
+
 /// How a command is told of. What it is may be a secret itself.
 const BY_COMMAND: &str = "the key_command of the configuration";
 
@@ -26,11 +30,13 @@ const BY_COMMAND: &str = "the key_command of the configuration";
 pub(super) struct Credential {
     place: Option<Key>,
     known: Mutex<Option<Secret>>,
+    /// All keys that were found, also those that were forgotten since: an answer may come late.
+    found: std::sync::Mutex<Vec<Secret>>,
 }
 
 impl Credential {
     pub(super) fn new(place: Option<Key>) -> Self {
-        Self { place, known: Mutex::default() }
+        Self { place, known: Mutex::default(), found: std::sync::Mutex::default() }
     }
 
     /// The key, if there is one; else why it cannot be had, in a sentence. Who asks while it is being found out waits.
@@ -42,9 +48,25 @@ impl Credential {
             let found = find(place).await;
             let (whence, ms) = (self.place(), began.elapsed().as_millis());
             tracing::info!(whence, found = found.is_ok(), ms, "a key was looked for");
-            *known = Some(Secret(found?));
+            let key = Secret(found?);
+            self.remember(&key);
+            *known = Some(key);
         }
         Ok(known.as_ref().map(|Secret(key)| key.clone()))
+    }
+
+    /// The keys that nobody may see.
+    pub(super) fn found(&self) -> Vec<Secret> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn remember(&self, key: &Secret) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        if !found.contains(key) {
+            found.push(key.clone());
+        }
+        let old = found.len().saturating_sub(REMEMBERED);
+        found.drain(..old);
     }
 
     /// Whether the key may be another one when it is asked for again.
@@ -110,6 +132,9 @@ async fn printed(command: &str) -> Result<String, String> {
 }
 
 /// A command and all that it started in its group; what of it is still there when this goes away is killed.
+///
+/// What has begun a session of its own lives on, unlike with commands of a model: programs that give keys start agents that
+/// way, which keep a password for the next time, and the command is the user's own.
 struct Tree(Child);
 
 impl Tree {

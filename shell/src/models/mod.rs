@@ -6,6 +6,7 @@ mod carrier;
 mod credentials;
 mod heard;
 mod local;
+mod mask;
 mod nobody;
 mod notes;
 mod prepare;
@@ -20,6 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use hostler_core::config::Config;
 use hostler_core::model::{ModelRef, ModelRequest, Preparation, PrepareError};
 use hostler_core::prompt::Terms;
+use hostler_core::provider::listing::Listed;
 
 pub use sink::Sink;
 
@@ -79,13 +81,24 @@ impl Models {
         &self.shared.config
     }
 
-    /// Asks a provider for the list of its models; gives the HTTP status that it answers with, or why it could not be
-    /// asked. Takes at most `patience` milliseconds.
-    pub async fn look(&self, provider: &str, patience: u64) -> Result<u16, String> {
+    /// Asks a provider for the list of its models; gives what it answers, or why it could not be asked. Takes at most
+    /// `patience` milliseconds.
+    pub async fn look(&self, provider: &str, patience: u64) -> Result<Listed, String> {
         match self.shared.carriers.get(provider) {
-            Some(carrier) => Ok(carrier.list(std::time::Duration::from_millis(patience)).await?.0),
+            Some(carrier) => Ok(carrier.listed(std::time::Duration::from_millis(patience)).await?.1),
             None => Err(format!("there is no provider {provider}")),
         }
+    }
+
+    /// Whether a run that names no model looks for a server on this machine.
+    pub fn looks_nearby(&self) -> bool {
+        prepare::looks_nearby(self.config())
+    }
+
+    /// The model of a server on this machine that a run works with that names none, and where that is; none if there is no
+    /// such server or it is not looked for.
+    pub async fn nearby(&self) -> Option<(ModelRef, String)> {
+        if self.looks_nearby() { local::find(self).await } else { None }
     }
 
     /// Finds out what a run on those terms needs. `root` is where its tools work.

@@ -12,6 +12,7 @@ use hostler_core::content::{ErrorClass, ErrorInfo};
 use hostler_core::instructions::{Note, Surroundings, system_prompt};
 use hostler_core::model::{ModelRef, Preparation, PrepareError, SmallModel};
 use hostler_core::prompt::Terms;
+use hostler_core::quote::quoted;
 use hostler_core::rehearsal::Scenario;
 use hostler_core::tools;
 
@@ -117,8 +118,7 @@ async fn choose(
 /// A server on this machine, if nothing else is configured.
 async fn without_a_name(models: &Models, notices: &mut Vec<String>) -> Result<ModelRef, PrepareError> {
     let config = models.config();
-    let elsewhere = config.providers.values().any(|provider| provider.configured && !is_local(provider));
-    if elsewhere || !config.local_servers {
+    if !looks_nearby(config) {
         return Err(no_model(config));
     }
     let (model, base_url) = local::find(models).await.ok_or_else(|| no_model(config))?;
@@ -126,6 +126,12 @@ async fn without_a_name(models: &Models, notices: &mut Vec<String>) -> Result<Mo
         "No model is named and no key is set, so {model} is used, which was found at {base_url}."
     ));
     Ok(model)
+}
+
+/// Whether a server on this machine is looked for where no model is named.
+pub(super) fn looks_nearby(config: &Config) -> bool {
+    let elsewhere = config.providers.values().any(|provider| provider.configured && !is_local(provider));
+    config.model.is_none() && !elsewhere && config.local_servers
 }
 
 fn is_local(provider: &Provider) -> bool {
@@ -188,13 +194,19 @@ fn unknown(config: &Config, name: &str) -> PrepareError {
     let names = || config.providers.keys().map(String::as_str);
     let (provider, model) = name.split_once('/').unwrap_or((name, ""));
     let text = match nearest(provider, names().chain([REHEARSAL])).filter(|meant| *meant != provider) {
-        Some(REHEARSAL) if model.is_empty() => format!("There is no model {name:?}; did you mean rehearsal?"),
+        Some(REHEARSAL) if model.is_empty() => {
+            format!("There is no model {}; did you mean rehearsal?", quoted(name))
+        }
         Some(meant) if !model.is_empty() => {
-            format!("There is no provider {provider:?}; did you mean --model {meant}/{model}?")
+            format!("There is no provider {}; did you mean --model {meant}/{model}?", quoted(provider))
         }
         _ => {
             let all: Vec<_> = names().map(|name| format!("{name}/NAME")).collect();
-            format!("There is no model {name:?}; write {}, rehearsal, or rehearsal:FILE.", all.join(", "))
+            format!(
+                "There is no model {}; write {}, rehearsal, or rehearsal:FILE.",
+                quoted(name),
+                all.join(", ")
+            )
         }
     };
     ErrorInfo::new(ErrorClass::UnknownModel, text)

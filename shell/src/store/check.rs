@@ -6,17 +6,18 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::derived::{Difference, difference};
 use super::error::{Fault, StoreError};
-use super::open::{KNOWN, refuse_newer, version};
+use super::open::{KNOWN, layout, refuse_newer, refuse_odd, version};
 use super::{FILE, copied, number};
 
 /// How many records the log in that directory has, if there is one and it is sound. It is read from its first byte to its
 /// last, and what is derived from the records is compared with them.
 pub fn check(dir: &Path) -> Result<Option<u64>, StoreError> {
     let path = dir.join(FILE);
+    refuse_odd(&path)?;
     if !path.exists() {
         return Ok(None);
     }
-    let look = || -> Result<u64, Fault> {
+    let look = || -> Result<Option<u64>, Fault> {
         // Where nothing can be written SQLite may not be able to read either, but a copy it can.
         let (connection, _copy) = match open(&path) {
             Ok(connection) => (connection, None),
@@ -29,20 +30,32 @@ pub fn check(dir: &Path) -> Result<Option<u64>, StoreError> {
         refuse_newer(&connection, &path)?;
         let verdict: String = connection.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?;
         if verdict != "ok" {
-            let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
-            return Err(Fault::Sql(rusqlite::Error::SqliteFailure(corrupt, Some(verdict))));
+            return Err(Fault::damaged(verdict));
         }
         // All of it is looked at as it is at one instant.
         let read = connection.unchecked_transaction()?;
+        let layout = layout(&read)?;
+        if layout == 0 {
+            return Ok(None);
+        }
+        let highest: u64 = number(read.query_row("SELECT seq FROM meta", [], |row| row.get(0))?);
         // One of an older layout has not all of it yet; the next run brings it up to date and derives it anew.
-        let current = version(&read)? == KNOWN;
+        let current = layout == KNOWN;
         if let Some(Difference { what, session }) = current.then(|| difference(&read)).transpose()?.flatten()
         {
             return Err(StoreError::Disagrees { path: path.clone(), what, session }.into());
         }
-        Ok(number(read.query_row("SELECT count(*) FROM records", [], |row| row.get(0))?))
+        let (count, last) =
+            read.query_row("SELECT count(*), coalesce(max(seq), 0) FROM records", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?;
+        // The next record would get a number that another one has.
+        if number(last) > highest {
+            return Err(Fault::damaged("its records go on beyond the last of which it knows"));
+        }
+        Ok(Some(number(count)))
     };
-    look().map(Some).map_err(|fault| fault.at(&path))
+    look().map_err(|fault| fault.at(&path))
 }
 
 fn open(path: &Path) -> Result<Connection, Fault> {
@@ -72,6 +85,36 @@ mod tests {
         log.execute_batch("DROP TABLE asks; PRAGMA user_version = 1").unwrap();
         drop(log);
         assert_eq!(check(directory.path()).unwrap(), Some(0));
+    }
+
+    #[test]
+    fn what_is_missing_is_noticed() {
+        use crate::store::fixture;
+        use hostler_core::record::Strength;
+        for (change, says) in [
+            ("DELETE FROM runs", "the runs in"),
+            ("DELETE FROM sessions", "the lists in"),
+            ("DELETE FROM records", "the lists in"),
+            ("DROP TABLE messages", "no such table: messages"),
+            ("UPDATE meta SET seq = 1", "beyond the last of which it knows"),
+        ] {
+            let directory = tempfile::tempdir().unwrap();
+            let mut store = Store::open(directory.path()).unwrap();
+            store
+                .commit(&[fixture::created("a", 1), fixture::accepted("a", "p", 2)], Strength::Normal)
+                .unwrap();
+            assert_eq!(check(directory.path()).unwrap(), Some(2));
+            store.connection.execute_batch(change).unwrap();
+            let error = check(directory.path()).unwrap_err().to_string();
+            assert!(error.contains(says), "{change}: {error}");
+        }
+    }
+
+    #[test]
+    fn an_empty_file_is_a_log_that_has_not_begun() {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(directory.path().join(FILE), "").unwrap();
+        assert_eq!(check(directory.path()).unwrap(), None);
     }
 
     #[test]

@@ -82,11 +82,11 @@ pub(super) fn difference(read: &Connection) -> Result<Option<Difference>, Fault>
     snapshots(read, &unknown)
 }
 
-/// A log in memory that was told all records, and the sessions of which not all are understood.
+/// Another log that was told all records, and the sessions of which not all are understood.
 fn told_again(read: &Connection) -> Result<(Store, BTreeSet<String>), Fault> {
     let sql = "SELECT records.seq, records.at, records.body, sessions.id FROM records
         JOIN sessions ON sessions.key = records.session ORDER BY records.seq";
-    let (mut again, mut unknown, mut entries) = (Store::in_memory()?, BTreeSet::new(), Vec::new());
+    let (mut again, mut unknown, mut entries) = (Store::scratch()?, BTreeSet::new(), Vec::new());
     each(read, sql, [], |row| {
         let session: String = row.get(3)?;
         match entry(row, SessionId::new(session.clone()))? {

@@ -50,6 +50,12 @@ pub enum StoreError {
         /// The session.
         session: String,
     },
+    /// Something else lies where the database or a file beside it should be, such as a directory or a pipe.
+    #[error("{} is not a regular file; move it away and start again", path.display())]
+    NotAFile {
+        /// What lies there.
+        path: PathBuf,
+    },
     /// There is no room for more.
     #[error("there is no room left to write to {}; free some and try again", path.display())]
     Full {
@@ -112,6 +118,9 @@ impl StoreError {
 
     fn sqlite(source: rusqlite::Error, path: &Path) -> Self {
         let path = path.to_path_buf();
+        if is_of_another_layout(&source) {
+            return StoreError::Corrupt { path, source };
+        }
         match source.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
@@ -123,9 +132,19 @@ impl StoreError {
     }
 }
 
+/// Whether a database is not laid out as the statements of this program expect, which every log is.
+fn is_of_another_layout(error: &rusqlite::Error) -> bool {
+    // What is wrong with a statement is wrong with the tables that it is about.
+    let in_statement =
+        error.sqlite_error().is_some_and(|found| found.extended_code == rusqlite::ffi::SQLITE_ERROR);
+    in_statement
+        || matches!(error, rusqlite::Error::QueryReturnedNoRows | rusqlite::Error::InvalidColumnType(..))
+}
+
 /// What SQLite says, without the statement that it says it of.
 fn plain(error: &rusqlite::Error) -> String {
     match error {
+        rusqlite::Error::QueryReturnedNoRows => "a row is missing that every log has".to_owned(),
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
         other => other.to_string(),
     }
@@ -141,6 +160,12 @@ pub(super) enum Fault {
 impl Fault {
     pub(super) fn json(what: &'static str) -> impl FnOnce(serde_json::Error) -> Self {
         move |source| Fault::Store(StoreError::Json { what, source })
+    }
+
+    /// A database that cannot be a log, and why.
+    pub(super) fn damaged(says: impl Into<String>) -> Self {
+        let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        Fault::Sql(rusqlite::Error::SqliteFailure(corrupt, Some(says.into())))
     }
 
     pub(super) fn at(self, path: &Path) -> StoreError {
@@ -182,6 +207,7 @@ mod tests {
             StoreError::Disagrees { .. } => {
                 "the titles in /s/log do not agree with the records of session s; what is listed and shown of it may be wrong, and it goes on from the records, so keep a copy of the file and report this"
             }
+            StoreError::NotAFile { .. } => "/s/log is not a regular file; move it away and start again",
             StoreError::Full { .. } => "there is no room left to write to /s/log; free some and try again",
             StoreError::Gone { .. } => {
                 "/s/log was deleted or moved away while it was in use, so what was said since is not kept; start again"
@@ -226,6 +252,7 @@ mod tests {
                 source: sqlite(rusqlite::ffi::SQLITE_CORRUPT, "database disk image is malformed"),
             },
             StoreError::Disagrees { path: path(), what: "titles", session: "s".to_owned() },
+            StoreError::NotAFile { path: path() },
             StoreError::Full { path: path() },
             StoreError::Gone { path: path() },
             StoreError::Sqlite {
@@ -243,5 +270,15 @@ mod tests {
         ] {
             assert_eq!(error.to_string(), expected(&error));
         }
+    }
+
+    #[test]
+    fn a_database_that_is_laid_out_otherwise_is_no_log() {
+        let said = |error: rusqlite::Error| Fault::from(error).at(Path::new("/s/log")).to_string();
+        let missing = "/s/log is damaged (a row is missing that every log has); move it away to begin with an empty history";
+        assert_eq!(said(rusqlite::Error::QueryReturnedNoRows), missing);
+        let none = rusqlite::Connection::open_in_memory()
+            .and_then(|empty| empty.execute("SELECT log FROM meta", []));
+        assert!(none.is_err_and(|error| said(error).contains("is damaged (no such table: meta)")));
     }
 }

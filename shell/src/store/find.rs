@@ -6,6 +6,7 @@
 use std::ops::ControlFlow;
 
 use hostler_core::protocol::{Refusal, RefusalKind};
+use hostler_core::quote::quoted;
 use rusqlite::Connection;
 
 use super::error::Fault;
@@ -42,9 +43,9 @@ pub(super) fn find(read: &Connection, kind: Kind, prefix: &str) -> Result<Found,
     }
     Ok(match found.as_slice() {
         [] => {
-            let word = kind.word();
+            let (word, prefix) = (kind.word(), quoted(prefix));
             let message = format!(
-                "there is no {word} {prefix:?} here; `hostler {word}s list` shows those that there are"
+                "there is no {word} {prefix} here; `hostler {word}s list` shows those that there are"
             );
             Found::Not(Refusal::new(RefusalKind::NotFound, message))
         }
@@ -100,8 +101,8 @@ fn ambiguous(kind: Kind, prefix: &str, found: &[(i64, String)]) -> Refusal {
     if found.len() > NAMED {
         names.push("others");
     }
-    let word = kind.word();
+    let (word, prefix) = (kind.word(), quoted(prefix));
     let message =
-        format!("more than one {word} begins with {prefix:?}: {}; give more of its id", names.join(", "));
+        format!("more than one {word} begins with {prefix}: {}; give more of its id", names.join(", "));
     Refusal::new(RefusalKind::Ambiguous, message)
 }

@@ -27,6 +27,7 @@ use std::time::Duration;
 use hostler_core::ids::SessionId;
 use hostler_core::protocol::Holder;
 use hostler_core::time::Timestamp;
+use rustix::fs::OFlags;
 
 use super::error::StoreError;
 use super::place;
@@ -98,14 +99,19 @@ pub fn wait(
 /// Fails if the lock file is there and cannot be opened.
 pub fn probe(dir: &Path, session: &SessionId) -> Result<Option<Holder>, StoreError> {
     let path = path_of(dir, session);
-    let mut file = match File::open(&path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(StoreError::io("open the lock file", &path)(error)),
-    };
     for _ in 0..TRIES {
+        let mut options = OpenOptions::new();
+        // Opening a pipe would wait for whoever writes to it.
+        let opened = options.read(true).custom_flags(OFlags::NONBLOCK.bits() as i32).open(&path);
+        let mut file = match opened {
+            Ok(file) => regular(file, &path)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(StoreError::io("open the lock file", &path)(error)),
+        };
         match look(&mut file, &path)? {
-            None => return Ok(None),
+            // It may have been given back and taken again since it was opened, which is with another file then.
+            None if is_at(&file, &path) => return Ok(None),
+            None => {}
             Some(Looked::Held(holder)) => return Ok(Some(holder)),
             Some(Looked::Unsaid) => thread::sleep(PAUSE),
         }
@@ -196,7 +202,14 @@ fn open(dir: &Path, session: &SessionId) -> Result<(PathBuf, File), StoreError> 
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
     let file = options.open(&path).map_err(StoreError::io("open the lock file", &path))?;
+    let file = regular(file, &path)?;
     Ok((path, file))
+}
+
+/// The file, if it is one: the note in a pipe would be waited for.
+fn regular(file: File, path: &Path) -> Result<File, StoreError> {
+    let is_file = file.metadata().map_err(StoreError::io("look at", path))?.is_file();
+    if is_file { Ok(file) } else { Err(StoreError::NotAFile { path: path.to_owned() }) }
 }
 
 const LOCKS: &str = "locks";
@@ -314,6 +327,48 @@ mod tests {
         drop(lock);
         assert!(is_held(temp.path(), "a"));
         drop(other);
+    }
+
+    #[test]
+    fn a_pipe_in_the_place_of_a_lock_is_refused_at_once() {
+        use rustix::fs::{CWD, Mode, mkfifoat};
+        let temp = tempfile::tempdir().unwrap();
+        let session = SessionId::new("a");
+        fs::create_dir(temp.path().join(LOCKS)).unwrap();
+        mkfifoat(CWD, path_of(temp.path(), &session), Mode::RWXU).unwrap();
+        for error in [
+            probe(temp.path(), &session).unwrap_err(),
+            try_take(temp.path(), &session, NOW).unwrap_err(),
+            wait(temp.path(), &session, || NOW).unwrap_err(),
+        ] {
+            assert!(matches!(error, StoreError::NotAFile { .. }), "{error}");
+        }
+    }
+
+    #[test]
+    fn whoever_looks_sees_a_session_held_that_goes_from_hand_to_hand() {
+        let temp = tempfile::tempdir().unwrap();
+        let (over, session) = (AtomicBool::new(false), SessionId::new("a"));
+        let mut lock = mine(temp.path(), "a");
+        thread::scope(|scope| {
+            let looker = scope.spawn(|| {
+                while !over.load(Ordering::SeqCst) {
+                    assert!(probe(temp.path(), &session).unwrap().is_some());
+                }
+            });
+            let (path, next) = (path_of(temp.path(), &session), temp.path().join("next"));
+            for _ in 0..1_000 {
+                // The next one has it before the one before lets go of what nobody finds any more.
+                let file = File::create_new(&next).unwrap();
+                file.lock().unwrap();
+                let after = SessionLock::note(file, path.clone(), NOW);
+                fs::rename(&next, &path).unwrap();
+                lock = after;
+            }
+            over.store(true, Ordering::SeqCst);
+            looker.join().unwrap();
+        });
+        drop(lock);
     }
 
     #[test]

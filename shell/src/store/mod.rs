@@ -9,6 +9,7 @@
 
 mod check;
 mod checkpoint;
+mod copy;
 mod delete;
 mod derived;
 mod error;
@@ -25,14 +26,13 @@ mod query;
 mod transcript;
 mod write;
 
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
-use tempfile::TempDir;
 
 pub use check::check;
+pub use copy::copied;
 pub use error::StoreError;
 pub use load::Loaded;
 pub use write::Committed;
@@ -72,6 +72,7 @@ impl Store {
         place::make_private(dir).map_err(StoreError::io("make the directory", dir))?;
         let path = dir.join(FILE);
         let connection = open::open(&path, log)?;
+        open::keep_private(&path)?;
         let meta =
             connection.query_row("SELECT log, synced FROM meta", [], |row| Ok((row.get(0)?, row.get(1)?)));
         let (log, synced) = meta.map_err(|error| Fault::from(error).at(&path))?;
@@ -91,7 +92,17 @@ impl Store {
 
     /// A log in memory, which goes with the process.
     pub fn in_memory() -> Result<Self, StoreError> {
-        let path = PathBuf::from(":memory:");
+        Self::nowhere(":memory:")
+    }
+
+    /// A log that goes with the process, of which only a little is in memory: the rest is in a temporary file that SQLite
+    /// makes when it needs one, and that nobody else finds.
+    fn scratch() -> Result<Self, StoreError> {
+        Self::nowhere("")
+    }
+
+    fn nowhere(name: &str) -> Result<Self, StoreError> {
+        let path = PathBuf::from(name);
         let log = uuid::Uuid::new_v4().simple().to_string();
         let connection = open::open(&path, &log)?;
         Ok(Self { connection, path, log, synced: true, file: None, run_ended: false })
@@ -123,28 +134,6 @@ impl Store {
         };
         write().map_err(|fault| fault.at(&self.path))
     }
-}
-
-/// A copy of the log in that directory, in a directory of its own that goes with what is returned; none if there is no log.
-pub fn copied(dir: &Path) -> Result<Option<TempDir>, StoreError> {
-    let log = dir.join(FILE);
-    if !log.exists() {
-        return Ok(None);
-    }
-    let copy = || -> std::io::Result<TempDir> {
-        let to = TempDir::with_prefix("hostler-copy-")?;
-        std::fs::copy(&log, to.path().join(FILE))?;
-        let wal = open::wal_of(&log);
-        if wal.exists() {
-            std::fs::copy(&wal, open::wal_of(&to.path().join(FILE)))?;
-        }
-        // A copy has the mode of what it is made from, which need not be one that can be written to.
-        for entry in std::fs::read_dir(to.path())? {
-            std::fs::set_permissions(entry?.path(), std::fs::Permissions::from_mode(0o600))?;
-        }
-        Ok(to)
-    };
-    copy().map(Some).map_err(StoreError::io("copy", &log))
 }
 
 /// What tells a file from all others, whatever it is called.

@@ -37,6 +37,7 @@ const SETTINGS: &str = "
 /// Opens the database at `path`, makes it if it is missing, and brings its layout up to date. A database that is made
 /// here gets the name `log`.
 pub(super) fn open(path: &Path, log: &str) -> Result<Connection, StoreError> {
+    refuse_odd(path)?;
     let connection = connect(path).map_err(|fault| fault.at(path))?;
     if version(&connection).map_err(|fault| fault.at(path))? < KNOWN {
         patiently(|| use_wal(&connection)).map_err(|fault| fault.at(path))?;
@@ -44,8 +45,18 @@ pub(super) fn open(path: &Path, log: &str) -> Result<Connection, StoreError> {
     }
     refuse_newer(&connection, path)?;
     connection.execute_batch(SETTINGS).map_err(|error| Fault::from(error).at(path))?;
-    keep_private(path)?;
     Ok(connection)
+}
+
+/// Refuses what lies in the place of a database or of a file beside it and is none: whoever reads a pipe may wait for ever.
+pub(super) fn refuse_odd(path: &Path) -> Result<(), StoreError> {
+    let beside = ["-wal", "-shm", "-journal"].map(|suffix| beside(path, suffix));
+    for file in [path.to_path_buf()].into_iter().chain(beside) {
+        if fs::metadata(&file).is_ok_and(|found| !found.is_file()) {
+            return Err(StoreError::NotAFile { path: file });
+        }
+    }
+    Ok(())
 }
 
 /// The file of the write-ahead log beside a database.
@@ -65,6 +76,17 @@ fn connect(path: &Path) -> Result<Connection, Fault> {
 
 pub(super) fn version(connection: &Connection) -> Result<i64, Fault> {
     Ok(connection.pragma_query_value(None, "user_version", |row| row.get(0))?)
+}
+
+/// The version of the layout, seen together with whether there is one: 0 is that of a file in which nothing is yet. Must be
+/// asked inside a transaction, since others may be making the layout.
+pub(super) fn layout(transaction: &Connection) -> Result<i64, Fault> {
+    let found = version(transaction)?;
+    let tables = "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table')";
+    if found < 0 || (found == 0 && transaction.query_row(tables, [], |row| row.get(0))?) {
+        return Err(Fault::damaged(format!("its layout has the version {found}, which no log has")));
+    }
+    Ok(found)
 }
 
 pub(super) fn refuse_newer(connection: &Connection, path: &Path) -> Result<(), StoreError> {
@@ -124,7 +146,7 @@ fn patiently(mut attempt: impl FnMut() -> Result<(), Fault>) -> Result<(), Fault
 fn migrate(connection: &Connection, path: &Path, log: &str) -> Result<(), StoreError> {
     let work = || -> Result<(), Fault> {
         let write = rusqlite::Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
-        let found = version(&write)?;
+        let found = layout(&write)?;
         for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
             write.execute_batch(step)?;
         }
@@ -140,7 +162,7 @@ fn migrate(connection: &Connection, path: &Path, log: &str) -> Result<(), StoreE
 }
 
 /// SQLite makes the database as the umask says, and the files beside it like the database.
-fn keep_private(path: &Path) -> Result<(), StoreError> {
+pub(super) fn keep_private(path: &Path) -> Result<(), StoreError> {
     for file in [path.to_path_buf(), wal_of(path), beside(path, "-shm")] {
         let open_to_others = fs::metadata(&file).is_ok_and(|found| found.mode() & 0o077 != 0);
         if open_to_others {
@@ -269,6 +291,56 @@ mod tests {
         assert_eq!((copy.head().unwrap(), store.head().unwrap()), (1, 2));
         drop(copy);
         assert_eq!(files()[0], before[0]);
+    }
+
+    #[test]
+    fn what_is_no_log_or_lacks_a_part_of_one_is_damaged() {
+        for (change, says) in [
+            ("DELETE FROM meta", "a row is missing"),
+            ("DROP TABLE meta", "no such table: meta"),
+            ("PRAGMA user_version = -1", "its layout has the version -1"),
+            ("PRAGMA user_version = 0", "its layout has the version 0"),
+        ] {
+            let temp = tempfile::tempdir().unwrap();
+            drop(Store::open(temp.path()).unwrap());
+            Connection::open(temp.path().join(DB)).unwrap().execute_batch(change).unwrap();
+            for error in
+                [Store::open(temp.path()).unwrap_err(), super::super::check(temp.path()).unwrap_err()]
+            {
+                assert!(matches!(error, StoreError::Corrupt { .. }), "{change}: {error}");
+                assert!(error.to_string().contains(says), "{change}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_at_once() {
+        use rustix::fs::{CWD, Mode, mkfifoat};
+        for name in ["", "-wal", "-shm", "-journal"] {
+            for pipe in [true, false] {
+                let temp = tempfile::tempdir().unwrap();
+                let odd = beside(&temp.path().join(DB), name);
+                if pipe {
+                    mkfifoat(CWD, &odd, Mode::RWXU).unwrap();
+                } else {
+                    fs::create_dir(&odd).unwrap();
+                }
+                if !name.is_empty() {
+                    fs::write(temp.path().join(DB), "").unwrap();
+                }
+                let errors = [
+                    Store::open(temp.path()).unwrap_err(),
+                    Store::open_copy(temp.path()).unwrap_err(),
+                    super::super::check(temp.path()).unwrap_err(),
+                ];
+                for error in errors {
+                    assert!(
+                        matches!(&error, StoreError::NotAFile { path } if *path == odd),
+                        "{name}: {error}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

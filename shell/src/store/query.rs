@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use hostler_core::ids::SessionId;
 use hostler_core::protocol::{AskId, Query, Refusal, RefusalKind, Reply, RunInfo, SessionInfo, Transcript};
+use hostler_core::quote::quoted;
 use hostler_core::session::Asked;
 use rusqlite::Connection;
 
@@ -125,7 +126,9 @@ impl Store {
         })?;
         match found {
             Ok(Some((row, run))) => self.judged_runs(&row, vec![run], activity),
-            Ok(None) => Ok(refused(RefusalKind::NotFound, format!("there is no run {prefix:?} here"))),
+            Ok(None) => {
+                Ok(refused(RefusalKind::NotFound, format!("there is no run {} here", quoted(prefix))))
+            }
             Err(refusal) => Ok(Reply::Refused(refusal)),
         }
     }
@@ -158,7 +161,10 @@ fn refused(kind: RefusalKind, message: impl Into<String>) -> Reply {
 }
 
 fn no_session(id: &str) -> Reply {
-    refused(RefusalKind::NotFound, format!("there is no session {id:?} here; list those that there are"))
+    refused(
+        RefusalKind::NotFound,
+        format!("there is no session {} here; list those that there are", quoted(id)),
+    )
 }
 
 #[cfg(test)]

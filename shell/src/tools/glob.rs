@@ -37,7 +37,7 @@ pub(super) fn glob(workspace: &Workspace, input: &GlobInput, stop: &Stop) -> Out
     if !base.path.is_dir() {
         return Err(names::not_a_directory(workspace, &base.path));
     }
-    let mut entries = Entries::below(&base.path, None, stop);
+    let mut entries = Entries::below(workspace, &base.path, None, stop);
     let found = search(&mut entries, &base.path, &pattern);
     let facts = Facts {
         path: base.path.to_string_lossy().into_owned(),

@@ -120,7 +120,7 @@ impl Include {
 impl Search<'_> {
     /// Searches all files; returns what is to be said about those that could not be.
     fn go_through(&mut self, base: &Path) -> String {
-        let mut entries = Entries::below(base, None, &self.clock.stop);
+        let mut entries = Entries::below(self.workspace, base, None, &self.clock.stop);
         while let Some(entry) = entries.next()
             && !self.timed_out
             && !self.hits.is_full()

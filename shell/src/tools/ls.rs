@@ -42,7 +42,7 @@ pub(super) fn ls(workspace: &Workspace, input: &LsInput, stop: &Stop) -> Outcome
         return Err(names::not_a_directory(workspace, &path));
     }
     let most = input.depth.map_or(usize::MAX, |depth| usize::try_from(depth).unwrap_or(usize::MAX).max(1));
-    let tree = collect(&path, most, stop);
+    let tree = collect(workspace, &path, most, stop);
     let facts = Facts {
         path: path.to_string_lossy().into_owned(),
         entries: tree.entries.len(),
@@ -52,11 +52,11 @@ pub(super) fn ls(workspace: &Workspace, input: &LsInput, stop: &Stop) -> Outcome
 }
 
 /// Goes one level deeper as long as there is something there and room for it.
-fn collect(path: &Path, most: usize, stop: &Stop) -> Tree {
-    let mut tree = first_level(path, stop);
+fn collect(workspace: &Workspace, path: &Path, most: usize, stop: &Stop) -> Tree {
+    let mut tree = first_level(workspace, path, stop);
     let mut depth = 1;
     while depth < most && !tree.truncated {
-        let mut entries = Entries::below(path, Some(depth + 1), stop);
+        let mut entries = Entries::below(workspace, path, Some(depth + 1), stop);
         let found: Vec<_> = entries.by_ref().skip(1).take(ENTRIES + 1).collect();
         if found.len() > ENTRIES {
             tree.truncated = true;
@@ -65,6 +65,8 @@ fn collect(path: &Path, most: usize, stop: &Stop) -> Tree {
                  directory in it to see more]\n"
             );
         } else if found.len() == tree.entries.len() {
+            // It may have met something of which only a number is told.
+            tree.remark = entries.remark();
             break;
         } else {
             tree = Tree { entries: found, remark: entries.remark(), truncated: false };
@@ -74,8 +76,8 @@ fn collect(path: &Path, most: usize, stop: &Stop) -> Tree {
     tree
 }
 
-fn first_level(path: &Path, stop: &Stop) -> Tree {
-    let mut walk = Entries::below(path, Some(1), stop);
+fn first_level(workspace: &Workspace, path: &Path, stop: &Stop) -> Tree {
+    let mut walk = Entries::below(workspace, path, Some(1), stop);
     let entries: Vec<_> = walk.by_ref().skip(1).take(ENTRIES).collect();
     let left_out = walk.by_ref().count();
     let mut remark = walk.remark();

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hostler_core::ids::{CallId, SessionId};
+use hostler_core::tools::{PathUse, Shut};
 use sha2::{Digest as _, Sha256};
 
 use super::outcome::Failure;
@@ -23,6 +24,8 @@ pub struct Workspace {
     outputs: Option<Arc<Path>>,
     /// Where the output of this call goes.
     output: Option<PathBuf>,
+    /// What this call must not find.
+    shut: Arc<Shut>,
 }
 
 #[derive(Debug)]
@@ -69,7 +72,8 @@ impl Workspace {
     }
 
     fn at(root: PathBuf) -> Self {
-        Self { shared: Arc::new(Shared { root, seen: Mutex::default() }), outputs: None, output: None }
+        let shared = Arc::new(Shared { root, seen: Mutex::default() });
+        Self { shared, outputs: None, output: None, shut: Arc::new(Shut::nothing()) }
     }
 
     /// The same, with a place in that directory for the output of commands that is too long for their results.
@@ -85,6 +89,24 @@ impl Workspace {
         let name: String = digest.0.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
         let output = self.outputs.as_ref().map(|outputs| outputs.join(name).join(format!("{call}.txt")));
         Self { output, ..self.clone() }
+    }
+
+    /// The same, as a call sees it to which something is shut.
+    pub fn without(self, shut: Shut) -> Self {
+        Self { shut: Arc::new(shut), ..self }
+    }
+
+    /// Whether this call must not find that path, or what a link there leads to, when it looks through `base`.
+    pub(super) fn is_shut(&self, path: &Path, base: &Path) -> bool {
+        let base = self.to_use(base);
+        let leads_to = || paths::resolve(self.root(), path.to_str()?).ok();
+        self.shut.is_shut(&self.to_use(path), &base)
+            || (path.is_symlink()
+                && leads_to().is_some_and(|place| self.shut.is_shut(&place.to_use(), &base)))
+    }
+
+    fn to_use(&self, path: &Path) -> PathUse {
+        Place { path: path.to_owned(), inside: path.starts_with(self.root()) }.to_use()
     }
 
     /// Where the output of this call goes if it is too long for its result; nowhere if there is no place for it.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use hostler_tests::harness::{Finished, snapshot};
-use hostler_tests::strict::{Answer, Script, StrictProvider};
+use hostler_tests::strict::{Answer, Protocol, Script, StrictProvider};
 use serde_json::Value;
 
 use crate::home;
@@ -54,6 +54,28 @@ fn a_key_is_set_and_all_else_in_the_file_stays() {
     assert_eq!(home.read(".hostler/config.json"), "{\n  \"limits\": {\n    \"max_steps\": 5\n  }\n}\n");
 }
 
+#[test]
+fn a_key_is_unset_and_all_else_in_the_file_stays() {
+    let home = home();
+    let text = "{\n  // why\n  \"model\": \"a/b\", // really\n  \"models\": { \"a/b.1\": { \"tools\": true } },\n}\n";
+    home.configure(text);
+    let unset = |words: &[&str]| home.hostler(["config", "unset"]).words(words.to_vec()).finish();
+    let done = unset(&["models.a/b.1"]).expect_code(0);
+    assert!(done.out.starts_with("models.a/b.1 is no longer set in /"), "{}", done.out);
+    let left = fs::read_to_string(home.configuration()).unwrap();
+    assert!(left.contains("// why\n  \"model\": \"a/b\"") && left.contains("\"models\": {}"), "{left}");
+    let wrong = unset(&["models.a/b.1"]).expect_code(2);
+    assert!(
+        wrong.err.contains("models.a/b.1 is not set in /") && wrong.err.contains("show --origin"),
+        "{}",
+        wrong.err
+    );
+    assert_eq!(unset(&["modle"]).expect_code(2).err, "hostler: There is no key modle; did you mean model?\n");
+    unset(&["model", "--project"]).expect_code(2);
+    assert_eq!(fs::read_to_string(home.configuration()).unwrap(), left);
+    assert!(!home.work().join(".hostler").exists());
+}
+
 /// What people read who ask what a command does.
 #[test]
 fn help_says_what_there_is() {
@@ -62,6 +84,7 @@ fn help_says_what_there_is() {
         (&["config"][..], "config"),
         (&["config", "show"], "config-show"),
         (&["config", "set"], "config-set"),
+        (&["config", "unset"], "config-unset"),
         (&["schema"], "schema"),
         (&["trust"], "trust"),
         (&["models"], "models"),
@@ -149,4 +172,83 @@ fn a_doctor_finds_what_is_wrong() {
     assert_eq!(check(None), ["provider"]);
     home.configure("{\"a\": }");
     assert_eq!(check(None), ["configuration"]);
+}
+
+/// A server that gives everybody the same page.
+fn page() -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut connection in listener.incoming().flatten() {
+            let mut asked = [0; 4096];
+            let _ = std::io::Read::read(&mut connection, &mut asked);
+            let body = "<html><title>Welcome</title></html>";
+            let head =
+                format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+            let _ = std::io::Write::write_all(&mut connection, (head + body).as_bytes());
+        }
+    });
+    address
+}
+
+#[test]
+fn a_doctor_tells_who_answers() {
+    let said = |configured: &str, variables: &[(&str, &str)]| {
+        let home = home();
+        home.configure(&format!(r#"{{"local_servers": false, "providers": {{{configured}}}}}"#));
+        let command = home.hostler(["doctor", "--json"]);
+        let command = variables.iter().fold(command, |command, (name, value)| command.variable(name, value));
+        let found = json(&command.finish());
+        let checks = found["checks"].as_array().unwrap().clone();
+        let about = checks.into_iter().find(|check| check["check"] == "provider").unwrap();
+        (about["verdict"].as_str().unwrap().to_owned(), about["message"].as_str().unwrap().to_owned())
+    };
+    let (verdict, message) = said(&format!(r#""mine": {{"base_url": "{}", "key": "k"}}"#, page()), &[]);
+    assert!(verdict == "wrong" && message.contains("is not a server of models"), "{message}");
+    let gemini = StrictProvider::start(Script::new([]).key("another"));
+    let (verdict, message) =
+        said("", &[("GEMINI_BASE_URL", &gemini.base_url_of(Protocol::Gemini)), ("GEMINI_API_KEY", "wrong")]);
+    assert!(verdict == "wrong" && message.contains("refuses the key"), "{message}");
+    let (verdict, message) = said("", &[]);
+    assert!(verdict == "wrong" && message.starts_with("no key is set"), "{message}");
+}
+
+#[test]
+fn a_server_on_this_machine_is_known_to_all_who_are_asked() {
+    let provider = StrictProvider::start(Script::new([]).models(["qwen", "llama"]));
+    let (home, url) = (home(), provider.base_url());
+    let nowhere = r#"{"base_url": "http://127.0.0.1:1/v1"}"#;
+    let configure = |looked_for: bool| {
+        home.configure(&format!(
+            r#"{{"local_servers": {looked_for}, "providers": {{"ollama": {{"base_url": "{url}", "key": "k"}},
+                "llamacpp": {nowhere}, "lmstudio": {nowhere}}}}}"#
+        ));
+    };
+    configure(true);
+    let listed = home.hostler(["models"]).finish().expect_code(0).out;
+    assert!(listed.contains("ollama/qwen  ") && listed.contains("ollama/llama  "), "{listed}");
+    let checked = home.hostler(["doctor"]).finish().expect_code(0).out;
+    assert!(checked.contains(&format!("a run uses ollama/qwen, which was found at {url}")), "{checked}");
+    let keyed = home.hostler(["models", "qwen"]).variable("OPENAI_API_KEY", "k").finish().expect_code(0).out;
+    assert!(!keyed.contains("ollama/qwen"), "a run would not look for it: {keyed}");
+    configure(false);
+    let listed = home.hostler(["models"]).finish().expect_code(0).out;
+    assert!(!listed.contains("ollama/qwen"), "{listed}");
+    provider.assert_clean();
+}
+
+#[test]
+fn what_is_quoted_is_short() {
+    let (home, long) = (home(), "x".repeat(100_000));
+    for (words, variable) in [
+        (&["models"][..], "HOSTLER_LOG"),
+        (&["run", "--model", &long, "Hi"], "NOTHING"),
+        (&["sessions", "show", &long], "NOTHING"),
+        (&["--cwd", &long, "models"], "NOTHING"),
+        (&["man", &long], "NOTHING"),
+    ] {
+        let run = home.hostler(words.to_vec()).variable(variable, &long).finish();
+        assert!(run.code != Some(0) && run.err.contains("xxx"), "{:?}", &words[..1]);
+        assert!(run.out.len() + run.err.len() < 5_000, "{:?}: {}", &words[..1], run.err.len());
+    }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hostler_tests::harness::Home;
-use hostler_tests::strict::{Answer, StrictProvider};
+use hostler_tests::strict::{Answer, Script, StrictProvider};
 use serde_json::{Value, json};
 
 use crate::home;
@@ -98,5 +98,41 @@ fn keys_are_nowhere_but_in_the_request() {
         let content = fs::read(&file).unwrap();
         let found = content.windows(KEY.len()).any(|window| window == KEY.as_bytes());
         assert!(!found, "{file:?} has the key");
+    }
+}
+
+#[test]
+fn a_key_that_a_provider_repeats_is_kept_and_shown_nowhere() {
+    let said = format!("Incorrect API key provided: {KEY}. It came as Bearer {KEY}");
+    let body = json!({"error": {"message": said, "type": KEY}}).to_string();
+    let answers = [
+        ("a refusal", Answer::status(401, &body), 3),
+        ("an error", Answer::status(400, &body), 1),
+        ("words", Answer::status(400, &said), 1),
+        ("a page", Answer::status(403, &format!("<html><title>{said}</title>")), 3),
+        ("an event", Answer::new().text("Well").error_event(&said), 1),
+        ("an answer", Answer::new().text(&said), 0),
+    ];
+    for (what, answer, code) in answers {
+        let (home, provider) = (home(), StrictProvider::start(Script::always(answer)));
+        let command = format!(
+            r#"{{"local_servers": false, "providers": {{"mine": {{"base_url": "{}",
+            "key_command": "printf %s-%s sk-test 4711-0815-that-nobody-may-see"}}}}}}"#,
+            provider.base_url()
+        );
+        home.configure(&command);
+        let run = home.hostler(["run", "--model", "mine/strict-1", "--format", "jsonl", "-vvv", "Hi"]);
+        let run = run.variable("HOSTLER_LOG", "trace").finish().expect_code(code);
+        assert!(run.out.contains("[key]"), "{what}: {}", run.out);
+        assert!(!run.out.contains(KEY) && !run.err.contains(KEY), "{what}: {}{}", run.out, run.err);
+        let kept = files(&home.state());
+        for part in ["/hostler.db", "/flight/", "/logs/"] {
+            assert!(kept.iter().any(|file| file.to_string_lossy().contains(part)), "{what}: {kept:?}");
+        }
+        for file in kept {
+            let content = fs::read(&file).unwrap();
+            let found = content.windows(KEY.len()).any(|window| window == KEY.as_bytes());
+            assert!(!found, "{what}: {file:?} has the key");
+        }
     }
 }

@@ -342,3 +342,21 @@ fn signals_waits_and_recoveries_are_told() {
         assert!(text.contains(told), "{told}: {text}");
     }
 }
+
+#[test]
+fn a_directory_that_cannot_be_used_is_said_where_somebody_asks() {
+    for (what, target) in [("is not a directory", None), ("is a link that leads nowhere", Some("nowhere"))] {
+        let (home, provider) = (home(), StrictProvider::start(working()));
+        fs::create_dir_all(home.state().join("hostler")).unwrap();
+        match target {
+            None => fs::write(directory(&home), "").unwrap(),
+            Some(target) => symlink(target, directory(&home)).unwrap(),
+        }
+        let run = at_work(&home, &provider).words(["-v"]).finish().expect_code(0);
+        assert_eq!(run.err.matches("no log files are written").count(), 1, "{}", run.err);
+        assert!(run.err.contains(what), "{}", run.err);
+        let checked = home.hostler(["doctor"]).finish().out;
+        let line = checked.lines().find(|line| line.contains("  logging  ")).unwrap_or_default();
+        assert!(line.starts_with("note ") && line.contains(what), "{checked}");
+    }
+}

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use hostler_tests::harness::{Finished, Hostler};
-use hostler_tests::strict::{Answer, StrictProvider};
+use hostler_tests::strict::{Answer, Script, StrictProvider};
 use serde_json::json;
 
 use crate::home;
@@ -241,4 +241,26 @@ fn where_the_log_is_broken_it_says_so_and_changes_nothing() {
     assert!(run.last()["message"].as_str().unwrap().contains(log.to_str().unwrap()), "{}", run.last());
     home.hostler(["sessions", "list"]).finish().expect_code(1);
     assert_eq!(fs::read_to_string(&log).unwrap(), noise);
+}
+
+#[test]
+fn a_pipe_in_the_place_of_a_file_holds_nobody_up() {
+    for name in ["hostler.db", "hostler.db-wal", "hostler.db-journal", "rules.json"] {
+        let (home, provider) = (home(), StrictProvider::start(Script::always(Answer::say("Hello."))));
+        home.run(&provider, ["Hi"]).finish().expect_code(0);
+        let odd = log_of(&home).with_file_name(name);
+        let _ = fs::remove_file(&odd);
+        assert!(std::process::Command::new("mkfifo").arg(&odd).status().unwrap().success());
+        let run = home.run(&provider, ["--continue", "Hi"]).finish();
+        let message = run.last()["message"].as_str().unwrap().to_owned();
+        assert!(run.code != Some(0) && message.contains("not a regular file"), "{name}: {message}");
+        assert!(message.contains(odd.to_str().unwrap()), "{name}: {message}");
+        if name.starts_with("hostler") {
+            let listed = home.hostler(["sessions", "list"]).finish().expect_code(1);
+            let checked = home.hostler(["doctor"]).finish().expect_code(1);
+            for told in [&listed.err, &checked.out] {
+                assert!(told.contains(&format!("{} is not a regular file", odd.display())), "{name}: {told}");
+            }
+        }
+    }
 }

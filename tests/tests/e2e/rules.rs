@@ -100,3 +100,32 @@ fn a_plan_is_offered_only_tools_that_read() {
     let both = home.run(&provider, ["--plan", "--yolo", "Go."]).finish().expect_code(2);
     assert!(both.out.is_empty() && both.err.contains("--plan"), "{}", both.err);
 }
+
+#[test]
+fn what_may_not_be_read_is_not_found_either() {
+    let home = home();
+    for (name, text) in [(".env", "needle=1"), ("src/.env", "needle=2"), ("src/a.txt", "needle=3")] {
+        home.write(name, text);
+    }
+    let provider = StrictProvider::start([
+        Answer::new()
+            .call("c1", "grep", json!({"pattern": "needle"}))
+            .call("c2", "glob", json!({"pattern": "**"}))
+            .call("c3", "ls", json!({}))
+            .call("c4", "view", json!({"file_path": ".emv"}))
+            .call("c5", "grep", json!({"pattern": "needle", "path": ".env"})),
+        Answer::say("Done."),
+    ]);
+    home.run(&provider, ["--yolo", "--deny", "read(.env)", "Go."]).finish().expect_code(0);
+    let results = provider.completions()[1].tool_results();
+    for (call, text) in &results[..3] {
+        let said = text.trim_end().ends_with("[2 paths are left out, since rules deny reading them]");
+        assert!(said && text.contains("a.txt") && !text.contains("env"), "{call}: {text}");
+    }
+    assert_eq!(results[3].1.trim_end(), "There is no .emv; use glob or ls to find it.");
+    assert!(results[4].1.contains("Permission denied"), "{results:?}");
+
+    let provider = StrictProvider::start([Answer::calling("c1", "ls", json!({})), Answer::say("Done.")]);
+    home.run(&provider, ["--yolo", "Go."]).finish().expect_code(0);
+    assert!(provider.completions()[1].tool_results()[0].1.contains(".env"));
+}

@@ -40,6 +40,14 @@ pub(crate) enum Config {
         #[arg(long)]
         project: bool,
     },
+    /// Take a key out of your own file; comments and layout stay.
+    Unset {
+        /// The key, such as model, limits.max_steps or providers.openai.base_url.
+        key: String,
+        /// Take it out of the project's file.
+        #[arg(long)]
+        project: bool,
+    },
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hostler_core::catalogue::Builtin;
 use hostler_core::client::printable;
 use hostler_core::config::{Config, Provider};
+use hostler_core::provider::listing::Listed;
 use hostler_shell::clock::Clock;
 use hostler_shell::models::Models;
 use hostler_shell::{logging, store};
@@ -84,9 +85,7 @@ fn examine() -> Result<Vec<Finding>, Failure> {
         Some(warning) => Finding::new("data", Verdict::Odd, warning.clone()),
     }];
     findings.push(log(read_only.as_ref().unwrap_or(&place)));
-    let logs = logging::directory(&place.state);
-    let text = format!("what processes did is in {}; HOSTLER_LOG=debug has them say more", logs.display());
-    findings.push(Finding::new("logging", Verdict::Good, text));
+    findings.push(logs(&place));
     match place.configuration() {
         Ok(loaded) => {
             findings.push(Finding::new("configuration", Verdict::Good, "can be used"));
@@ -103,6 +102,25 @@ fn examine() -> Result<Vec<Finding>, Failure> {
         }
     }
     Ok(findings)
+}
+
+/// Whether what processes do is written down. Nothing depends on it.
+fn logs(place: &Place) -> Finding {
+    let logs = logging::directory(&place.state);
+    let (verdict, text) = match logging::hindrance(&logs) {
+        None => (
+            Verdict::Good,
+            format!("what processes did is in {}; HOSTLER_LOG=debug has them say more", logs.display()),
+        ),
+        Some(why) => (
+            Verdict::Odd,
+            format!(
+                "no log files are written to {}, because {why}; move it away or set HOSTLER_LOG=off",
+                logs.display()
+            ),
+        ),
+    };
+    Finding::new("logging", verdict, text)
 }
 
 /// Whether what is kept of this directory is sound.
@@ -127,35 +145,58 @@ fn providers(config: Config) -> Result<Vec<Finding>, Failure> {
     let mut served = false;
     for (name, provider) in models.config().providers.iter().filter(|(_, provider)| provider.configured) {
         let nearby = provider.builtin.is_some_and(Builtin::is_local);
+        if nearby && !is_looked_for(models.config(), provider) {
+            continue;
+        }
         let answer = runtime.block_on(models.look(name, if nearby { NEARBY } else { PATIENCE }));
-        served |= !nearby || matches!(answer, Ok(200..=299));
+        served |= !nearby || matches!(answer, Ok(Listed::Models(_)));
         findings.extend(judged(name, provider, nearby, answer));
     }
     if !served {
         let text = "no key is set and no server was found on this machine; set a key such as OPENAI_API_KEY, or try --model rehearsal";
         findings.push(Finding::new("provider", Verdict::Bad, text));
     }
-    findings.push(model(models.config()));
+    findings.push(match runtime.block_on(models.nearby()) {
+        Some((model, url)) => {
+            let text = format!("none is configured, so a run uses {model}, which was found at {url}");
+            Finding::new("model", Verdict::Good, text)
+        }
+        None => model(models.config()),
+    });
     Ok(findings)
 }
 
+/// Whether a server that may be on this machine is asked: not where nobody wants it to be looked for, unless it was said where
+/// it is.
+fn is_looked_for(config: &Config, provider: &Provider) -> bool {
+    config.local_servers || provider.builtin.is_none_or(|builtin| builtin.base_url != provider.base_url)
+}
+
 /// What an answer means. A server that may be on this machine need not be.
-fn judged(name: &str, provider: &Provider, nearby: bool, answer: Result<u16, String>) -> Option<Finding> {
+fn judged(name: &str, provider: &Provider, nearby: bool, answer: Result<Listed, String>) -> Option<Finding> {
     let url = &provider.base_url;
     let (verdict, text) = match answer {
-        Ok(200..=299) => (Verdict::Good, format!("{name} answers at {url}")),
+        Ok(Listed::Models(_)) => (Verdict::Good, format!("{name} answers at {url}")),
         Ok(_) | Err(_) if nearby => return None,
-        Ok(401 | 403) => (
+        Ok(Listed::KeyRefused) => (
             Verdict::Bad,
             format!(
                 "{name} at {url} refuses the key; see where it comes from with hostler config show --origin"
             ),
         ),
-        Ok(404 | 405) => (
+        Ok(Listed::NoList | Listed::Refused(404 | 405)) => (
             Verdict::Odd,
             format!("{name} answers at {url} and has no list of models, so the key was not tried"),
         ),
-        Ok(status) => (Verdict::Bad, format!("{name} at {url} answers with status {status}")),
+        Ok(Listed::Stranger) => (
+            Verdict::Bad,
+            format!(
+                "what answers at {url} is not a server of models; see whether the address of {name} is right and whole"
+            ),
+        ),
+        Ok(Listed::Refused(status)) => {
+            (Verdict::Bad, format!("{name} at {url} answers with status {status}"))
+        }
         Err(why) => (Verdict::Bad, format!("{name} cannot be asked at {url}: {}", why.trim_end_matches('.'))),
     };
     Some(Finding::new("provider", verdict, text))

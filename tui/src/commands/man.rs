@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::{Command, CommandFactory};
+use hostler_core::quote::quoted;
 
 use super::print;
 use crate::cli::Cli;
@@ -13,8 +14,8 @@ pub(crate) fn man(words: &[String]) -> Result<ExitCode, Failure> {
     hostler.build();
     let command = find(&hostler, words).ok_or_else(|| {
         Failure::usage(format!(
-            "There is no command {:?}; `hostler --help` lists those that there are.",
-            words.join(" ")
+            "There is no command {}; `hostler --help` lists those that there are.",
+            quoted(&words.join(" "))
         ))
     })?;
     let mut page = Vec::new();

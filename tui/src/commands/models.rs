@@ -3,10 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use hostler_core::catalogue::{self, ModelInfo};
 use hostler_core::client::printable;
 use hostler_core::config::Config;
+use hostler_core::provider::listing::Listed;
+use hostler_core::quote::quoted;
+use hostler_shell::clock::Clock;
+use hostler_shell::models::Models;
 use serde_json::{Value, json};
 
 use super::{json as line, print};
@@ -17,7 +22,8 @@ use crate::place::Place;
 pub(crate) fn models(args: &ModelsArgs) -> Result<ExitCode, Failure> {
     let place = Place::here().map_err(Failure::error)?;
     let loaded = place.configuration().map_err(Failure::usage)?;
-    let all = known(&loaded.config);
+    let mut all = known(&loaded.config);
+    all.extend(nearby(&loaded.config)?);
     let filter = args.filter.as_deref().unwrap_or_default().to_lowercase();
     let mut text = String::new();
     for (name, (info, configured)) in &all {
@@ -33,9 +39,39 @@ pub(crate) fn models(args: &ModelsArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// What is known of models, by `PROVIDER/NAME`, and whether they can be asked.
+type Known = BTreeMap<String, (ModelInfo, bool)>;
+
+/// How long a server on this machine may take, in milliseconds.
+const NEARBY: u64 = 1_000;
+
+/// The models of servers on this machine, where a run would look for them.
+fn nearby(config: &Config) -> Result<Known, Failure> {
+    let models = Models::new(Arc::new(config.clone()), None, NEARBY, Clock::start());
+    if !models.looks_nearby() {
+        return Ok(Known::new());
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| {
+        Failure::error(format!(
+            "The program cannot start ({error}); see whether there is room for another process."
+        ))
+    })?;
+    let mut found = Known::new();
+    for server in catalogue::local() {
+        if let Ok(Listed::Models(names)) = runtime.block_on(models.look(server.name, NEARBY)) {
+            found.extend(names.into_iter().map(|name| {
+                let info = config.model_info(server.name, &name).unwrap_or_default();
+                (format!("{}/{name}", server.name), (info, true))
+            }));
+        }
+    }
+    Ok(found)
+}
+
 /// All models that something is known of, by `PROVIDER/NAME`, and whether their provider is configured.
-fn known(config: &Config) -> BTreeMap<String, (ModelInfo, bool)> {
-    let mut all = BTreeMap::new();
+fn known(config: &Config) -> Known {
+    let mut all = Known::new();
     for (name, provider) in &config.providers {
         let Some(builtin) = provider.builtin else { continue };
         for (model, info) in catalogue::models(builtin.table) {
@@ -58,7 +94,8 @@ fn nothing(args: &ModelsArgs, config: &Config) -> String {
         .collect();
     match &args.filter {
         Some(filter) => format!(
-            "Nothing is known of a model like {filter:?}; --all looks also at providers that are not configured.\n"
+            "Nothing is known of a model like {}; --all looks also at providers that are not configured.\n",
+            quoted(filter)
         ),
         None => format!(
             "Nothing is known of models of {}, which can be asked all the same as PROVIDER/NAME; --all lists those of others.\n",

@@ -41,9 +41,10 @@ enum Token {
 pub(super) fn fits(pattern: &str, text: &str, kind: Kind, case: Case) -> bool {
     let tokens = tokens(pattern, kind);
     let mut at = vec![false; tokens.len() + 1];
+    let mut next = at.clone();
     reach(&tokens, &mut at, 0);
     for letter in text.chars() {
-        let mut next = vec![false; tokens.len() + 1];
+        next.fill(false);
         for (index, token) in tokens.iter().enumerate().filter(|(index, _)| at[*index]) {
             match token {
                 Token::Letter(wanted) if same(*wanted, letter, case) => reach(&tokens, &mut next, index + 1),
@@ -59,7 +60,7 @@ pub(super) fn fits(pattern: &str, text: &str, kind: Kind, case: Case) -> bool {
                 Token::Letter(_) | Token::One | Token::Name | Token::Directories => {}
             }
         }
-        at = next;
+        core::mem::swap(&mut at, &mut next);
     }
     at[tokens.len()]
 }

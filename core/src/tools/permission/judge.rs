@@ -72,7 +72,12 @@ fn decide<'a>(tool: &str, part: &Part, rules: &[&'a Rule], root: &str) -> (Actio
     by(Access::Read).max(by(Access::Write))
 }
 
-fn decide_one<'a>(tool: &str, part: &Part, rules: &[&'a Rule], root: &str) -> (Action, Option<&'a Rule>) {
+pub(super) fn decide_one<'a>(
+    tool: &str,
+    part: &Part,
+    rules: &[&'a Rule],
+    root: &str,
+) -> (Action, Option<&'a Rule>) {
     let matching =
         rules.iter().filter_map(|rule| Some((matching::strength(rule, part, root)?, rule.action, *rule)));
     let of_tool = |rule: &&&Rule| matches!(&rule.subject, Subject::Tool(name) if name == tool);

@@ -7,6 +7,8 @@
 //! Within one kind of part the rule with the longest literal prefix decides, and of equally long ones the strictest; a rule
 //! of a whole tool is the weakest of all. What a rule allows is taken narrowly and what it denies broadly (`matching`),
 //! so that a doubt ends in a question.
+//!
+//! A call that goes through a directory is judged by that directory; what it must leave out on its way is said by [`Shut`].
 
 mod ask;
 mod glob;
@@ -15,6 +17,7 @@ mod judge;
 mod line;
 mod matching;
 mod rule;
+mod shut;
 #[cfg(test)]
 mod tests;
 
@@ -24,3 +27,4 @@ pub use intent::{Access, Argument, Intent, PathUse};
 pub use judge::{Verdict, is_offered, judge};
 pub use line::line;
 pub use rule::{Action, BadRule, Rule, Subject};
+pub use shut::Shut;

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::glob;
 use super::intent::Access;
+use crate::quote::quoted;
 use crate::tools::spec;
 
 /// What is to happen when something is about to be done.
@@ -59,11 +60,12 @@ pub enum Subject {
 pub enum BadRule {
     /// It has no shape that is known.
     #[error(
-        "{0:?} is not a rule; write a tool's name, bash(COMMAND), read(PATH), write(PATH), path(PATH) or host(NAME)."
+        "{} is not a rule; write a tool's name, bash(COMMAND), read(PATH), write(PATH), path(PATH) or host(NAME).",
+        quoted(.0)
     )]
     Shape(String),
     /// It is about a tool that does not exist.
-    #[error("There is no tool named {name:?} to make a rule about; the tools are: {known}.")]
+    #[error("There is no tool named {} to make a rule about; the tools are: {known}.", quoted(.name))]
     UnknownTool {
         /// What was written.
         name: String,
@@ -72,12 +74,13 @@ pub enum BadRule {
     },
     /// A tool has no rule of that shape.
     #[error(
-        "{0:?} is not a rule; what stands in parentheses is a command after bash, a path after read, write or path, and a \
-         name after host."
+        "{} is not a rule; what stands in parentheses is a command after bash, a path after read, write or path, and a \
+         name after host.",
+        quoted(.0)
     )]
     Kind(String),
     /// The pattern would never match.
-    #[error("The rule {rule:?} would never apply: {problem}.")]
+    #[error("The rule {} would never apply: {problem}.", quoted(.rule))]
     Pattern {
         /// What was written.
         rule: String,
