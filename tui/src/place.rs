@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use hostler_core::client::Earlier;
 use hostler_core::config::Config;
 use hostler_core::session::Settings;
 use hostler_shell::clock::Clock;
@@ -46,6 +47,8 @@ pub(crate) struct Place {
     pub(crate) dir: PathBuf,
     /// Why the state is not where it usually is.
     pub(crate) warning: Option<String>,
+    /// Where sessions are that were kept before.
+    pub(crate) earlier: Earlier,
 }
 
 impl Place {
@@ -57,14 +60,21 @@ impl Place {
         tracing::info!(
             workspace = %root.display(), state = %state.path.display(), usual = state.fallback.is_none(), "the place is known"
         );
-        Ok(Self { dir: workspace_dir(&state.path, &root), root, state: state.path, warning: state.fallback })
+        let earlier = match (&state.fallback, read_only_root(&env())) {
+            (None, _) => Earlier::Reachable,
+            (Some(_), None) => Earlier::Unknown,
+            (Some(_), Some(dir)) => Earlier::ReadOnly(dir.display().to_string()),
+        };
+        let dir = workspace_dir(&state.path, &root);
+        Ok(Self { dir, root, state: state.path, warning: state.fallback, earlier })
     }
 
     /// The same for what only reads, if state can be read and not written to.
     pub(crate) fn read_only() -> Result<Option<Self>, String> {
         let Some(state) = read_only_root(&env()) else { return Ok(None) };
         let root = current_dir()?;
-        Ok(Some(Self { dir: workspace_dir(&state, &root), root, state, warning: None }))
+        let earlier = Earlier::ReadOnly(state.display().to_string());
+        Ok(Some(Self { dir: workspace_dir(&state, &root), root, state, warning: None, earlier }))
     }
 
     /// Where its configuration is looked for.

@@ -6,11 +6,12 @@ use core::fmt::Write;
 
 use serde::Serialize;
 
+use super::exit_code;
 use super::rfc3339;
 use super::text::is_obeyed;
 use crate::content::{ToolStatus, Usage};
-use crate::ids::{CallId, MessageId, RunId, SessionId, StepId};
-use crate::protocol::{EventId, Holder};
+use crate::ids::{CallId, MessageId, PromptId, RunId, SessionId, StepId};
+use crate::protocol::{Activity, EventId, Holder, RunInfo};
 use crate::record::{Reason, ReturnReason, RunStatus, ToolCounts};
 use crate::time::Timestamp;
 
@@ -197,6 +198,74 @@ pub(super) struct RunFinished<'a> {
     pub(super) tools: &'a ToolCounts,
     pub(super) duration_ms: u64,
     pub(super) last_cursor: Option<&'a EventId>,
+}
+
+/// A run as lists print it: what became of it is in the words of the last line that it printed itself.
+#[derive(Serialize)]
+struct ListedRun<'a> {
+    run: &'a RunId,
+    session: &'a SessionId,
+    prompt: &'a PromptId,
+    text: &'a str,
+    accepted: String,
+    message_id: Option<MessageId>,
+    activity: &'static str,
+    holder: Option<HolderLine>,
+    finished: Option<Ended<'a>>,
+}
+
+/// How a listed run ended.
+#[derive(Serialize)]
+struct Ended<'a> {
+    status: RunStatus,
+    exit_code: u8,
+    reason: Reason,
+    message: &'a str,
+    message_id: Option<MessageId>,
+    usage: &'a Usage,
+    context_tokens: u64,
+    context_estimated: bool,
+    cost_usd: Option<f64>,
+    steps: u32,
+    attempts: u32,
+    tools: &'a ToolCounts,
+    duration_ms: u64,
+}
+
+/// A run as one JSON object, without a line break.
+pub fn run_json(info: &RunInfo) -> String {
+    let (activity, holder) = match &info.activity {
+        Activity::Idle => ("idle", None),
+        Activity::Running(holder) => ("running", Some(holder.into())),
+        Activity::Interrupted => ("interrupted", None),
+    };
+    let finished = info.finished.as_ref().map(|finished| Ended {
+        status: finished.status,
+        exit_code: exit_code(finished.status, finished.reason),
+        reason: finished.reason,
+        message: &finished.message,
+        message_id: finished.answer,
+        usage: &finished.totals.usage,
+        context_tokens: finished.totals.context,
+        context_estimated: finished.totals.estimated,
+        cost_usd: dollars(finished.totals.cost),
+        steps: finished.totals.steps,
+        attempts: finished.totals.attempts,
+        tools: &finished.totals.tools,
+        duration_ms: finished.duration,
+    });
+    let run = ListedRun {
+        run: &info.run,
+        session: &info.session,
+        prompt: &info.prompt,
+        text: &info.text,
+        accepted: rfc3339(info.accepted),
+        message_id: info.message,
+        activity,
+        holder,
+        finished,
+    };
+    quiet_json(&serde_json::to_string(&run).unwrap_or_default())
 }
 
 /// Micro-dollars as dollars, at the edge of the program where fractions are allowed.

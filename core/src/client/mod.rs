@@ -5,12 +5,14 @@ mod exit;
 mod headless;
 mod lines;
 mod live;
+mod terms;
 mod text;
 
 pub use calendar::rfc3339;
 pub use exit::exit_code;
-pub use headless::{Effect, Format, Gathered, Headless, Input, Options, Signal, Which};
-pub use lines::quiet_json;
+pub use headless::{Earlier, Effect, Format, Gathered, Headless, Input, Options, Signal, Which};
+pub use lines::{quiet_json, run_json};
+pub use terms::Wishes;
 pub use text::{one_line, printable};
 
 #[cfg(test)]

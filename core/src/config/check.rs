@@ -61,6 +61,21 @@ pub fn check_value(
     checker.mistakes
 }
 
+/// The key that somebody means who writes its path. Names with dots in them, such as those of many models, need no quotes: of
+/// the ways to read them that are paths of keys, the one with the shortest such name is taken.
+pub fn key_at(text: &str) -> Result<(Path, &'static Kind), String> {
+    let path = Path::parse(text)?;
+    let why = match check_path(&path) {
+        Ok(kind) => return Ok((path, kind)),
+        Err(why) => why,
+    };
+    let count = path.0.len();
+    let spans = (0..count).flat_map(|from| (from + 2..=count).map(move |to| (from, to)));
+    let joined = spans.map(|(from, to)| path.joined(from, to));
+    let fitting = joined.filter_map(|path| check_path(&path).ok().map(|kind| (path, kind)));
+    fitting.max_by_key(|(path, _)| path.0.len()).ok_or(why)
+}
+
 /// What is wrong with the names on a path to a key: there is no such key, or no such name.
 pub fn check_path(path: &Path) -> Result<&'static Kind, String> {
     static WHOLE: Kind = Kind::Object(ROOT);
@@ -161,7 +176,10 @@ impl Checker<'_> {
                     self.item(path, matches!(kind, Kind::Rules), item);
                 }
             }
-            (Kind::Text | Kind::Secret | Kind::Url | Kind::Choice(_) | Kind::Duration, Value::Text(text)) => {
+            (
+                Kind::Text | Kind::Model | Kind::Secret | Kind::Url | Kind::Choice(_) | Kind::Duration,
+                Value::Text(text),
+            ) => {
                 if let Some(wrong) = wrong_text(kind, text) {
                     self.say(node.at, format!("{path} {wrong}"));
                 }
@@ -204,7 +222,7 @@ impl Checker<'_> {
 
 fn wanted(kind: &Kind) -> &'static str {
     match kind {
-        Kind::Text | Kind::Secret | Kind::Url | Kind::Choice(_) => "a text in quotes",
+        Kind::Text | Kind::Model | Kind::Secret | Kind::Url | Kind::Choice(_) => "a text in quotes",
         Kind::Flag => "true or false",
         Kind::Count(..) => "a whole number",
         Kind::Dollars => "a number of dollars, such as 1.25",
@@ -228,10 +246,22 @@ fn wrong_text(kind: &Kind, text: &str) -> Option<String> {
         Kind::Duration if duration(text).is_none() => {
             Some("must be a duration above zero with a unit, such as \"90s\", \"10m\" or \"1h\"".into())
         }
-        Kind::Text | Kind::Secret if text.trim().is_empty() => Some("must not be empty; leave it out".into()),
+        Kind::Text | Kind::Model | Kind::Secret if text.trim().is_empty() => {
+            Some("must not be empty; leave it out".into())
+        }
         _ if !printable => Some("has a control character in it; leave that out".into()),
+        Kind::Model if !is_model(text) => {
+            Some(format!("cannot be {:?}; write PROVIDER/NAME, such as openai/gpt-5", short(text)))
+        }
         _ => None,
     }
+}
+
+/// Whether a text says of which provider which model, or is that of a model inside the program.
+fn is_model(text: &str) -> bool {
+    let whole =
+        text.split_once('/').is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty());
+    whole || text == "rehearsal" || text.starts_with("rehearsal:")
 }
 
 fn is_url(text: &str) -> bool {
@@ -264,14 +294,9 @@ fn bad_name(names: Names, name: &str) -> Option<String> {
         Names::Provider if !only("-_") => {
             Some(format!("{} cannot be a provider's name; use letters, digits, - and _", quoted(name)))
         }
-        Names::Model => {
-            let whole = name
-                .split_once('/')
-                .is_some_and(|(provider, model)| !provider.is_empty() && !model.is_empty());
-            (!whole).then(|| {
-                format!("{} does not name a model; write PROVIDER/NAME, such as openai/gpt-5", quoted(name))
-            })
-        }
+        Names::Model => (!is_model(name)).then(|| {
+            format!("{} does not name a model; write PROVIDER/NAME, such as openai/gpt-5", quoted(name))
+        }),
         // What somebody takes for a name may be the header itself, with a secret in it.
         Names::Header if name.len() > HEADER_BYTES => Some(format!(
             "the name of a header has more than {HEADER_BYTES} characters; write its name before the colon and the rest after it"

@@ -8,6 +8,8 @@ use super::path::Path;
 pub enum Kind {
     /// A text that is not empty.
     Text,
+    /// A model: `PROVIDER/NAME`, or one inside the program.
+    Model,
     /// A text that only its owner should see.
     Secret,
     /// The URL of a server.
@@ -86,13 +88,13 @@ pub const ROOT: &[Key] = &[
     key("$schema", Kind::Text, Trust::Free, "The address of this schema, for editors."),
     key(
         "model",
-        Kind::Text,
+        Kind::Model,
         Trust::Needed,
         "The model to use when none is named: PROVIDER/NAME, rehearsal, or rehearsal:FILE.",
     ),
     key(
         "small_model",
-        Kind::Text,
+        Kind::Model,
         Trust::Needed,
         "The model that gives new sessions their titles: PROVIDER/NAME. Without one a title is the beginning of the prompt.",
     ),

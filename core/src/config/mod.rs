@@ -21,4 +21,4 @@ pub mod typed;
 pub use check::Mistake;
 pub use merge::{Layer, Settings, Source};
 pub use path::Path;
-pub use typed::{Config, Provider};
+pub use typed::{Config, Limits, Provider};

@@ -19,6 +19,13 @@ impl Path {
         Self(names)
     }
 
+    /// The path with the names from one place to before another as one name with dots in it.
+    pub(super) fn joined(&self, from: usize, to: usize) -> Self {
+        let (before, after) = (self.0.iter().take(from), self.0.iter().skip(to));
+        let within: Vec<_> = self.0.iter().take(to).skip(from).map(String::as_str).collect();
+        Self(before.cloned().chain([within.join(".")]).chain(after.cloned()).collect())
+    }
+
     /// The names.
     pub fn names(&self) -> Vec<&str> {
         self.0.iter().map(String::as_str).collect()

@@ -39,6 +39,10 @@ fn of(kind: &Kind, help: Option<&str>, depth: usize) -> String {
             add("type", quoted("string"));
             add("minLength", "1".into());
         }
+        Kind::Model => {
+            add("type", quoted("string"));
+            add("pattern", quoted("^(rehearsal(:.+)?|[^/]+/.+)$"));
+        }
         Kind::Url => {
             add("type", quoted("string"));
             add("pattern", quoted("^https?://[^/\\s?#@][^\\s?#@]*$"));

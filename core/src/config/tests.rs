@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::check::{check, check_path};
+use super::check::{check, check_path, key_at};
 use super::keys::find;
 use super::merge::{Layer, Settings, Source, merge};
 use super::tree::{Member, Node, Place, Value};
@@ -164,7 +164,7 @@ fn a_flood_of_mistakes_is_cut_short() {
 
 #[test]
 fn what_is_written_twice_is_a_mistake() {
-    let mut root = node(&json!({"model": "a"}));
+    let mut root = node(&json!({"model": "a/b"}));
     if let Value::Object(members) = &mut root.value {
         members.push(Member { at: Place { line: 2, column: 3 }, ..members[0].clone() });
     }
@@ -356,4 +356,40 @@ fn a_path_that_leads_nowhere_says_where_it_ends() {
         "\"gpt\" does not name a model; write PROVIDER/NAME, such as openai/gpt-5"
     );
     assert!(check_path(&Path::parse("providers.x.body.anything").unwrap()).is_ok());
+}
+
+#[test]
+fn names_with_dots_need_no_quotes() {
+    for (text, path) in [
+        ("models.openai/gpt-4.1.context_window", "models.\"openai/gpt-4.1\".context_window"),
+        ("models.\"openai/gpt-4.1\".tools", "models.\"openai/gpt-4.1\".tools"),
+        ("models.a/b.c.d.prices.input", "models.\"a/b.c.d\".prices.input"),
+        ("limits.max_steps", "limits.max_steps"),
+    ] {
+        assert_eq!(key_at(text).unwrap().0.to_string(), path);
+    }
+    assert!(key_at("limits.max_step").unwrap_err().contains("did you mean max_steps?"));
+    assert_eq!(key_at("models.a/b.1").unwrap().0.names(), ["models", "a/b.1"]);
+    assert!(key_at("").is_err());
+}
+
+#[test]
+fn a_model_is_one_of_a_provider_or_inside_the_program() {
+    let said = |model: &str| {
+        let node = super::tree::Node::text(model);
+        let (path, kind) = key_at("model").unwrap();
+        super::check::check_value(&path, kind, &node, &|_| Ok(()))
+    };
+    for model in ["openai/gpt-5", "openrouter/a/b:free", "rehearsal", "rehearsal:tests/a.json"] {
+        assert_eq!(said(model), []);
+    }
+    for model in ["gpt-5", "/a", "a/", "rehearsals"] {
+        let [mistake] = &said(model)[..] else { panic!("{model}") };
+        assert!(
+            mistake.message.ends_with("; write PROVIDER/NAME, such as openai/gpt-5"),
+            "{}",
+            mistake.message
+        );
+    }
+    assert!(said(" ")[0].message.contains("must not be empty"));
 }

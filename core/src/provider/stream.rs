@@ -142,6 +142,43 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_of_nothing_is_one_where_the_model_is_said_to_be_done_and_else_broken_off() {
+        let start = r#"data: {"type":"message_start","message":{"content":[]}}"#;
+        let done = r#"data: {"type":"message_delta","delta":{"stop_reason":"end_turn"}}"#;
+        let stop = r#"data: {"type":"message_stop"}"#;
+        let messages = [start, done, stop].join("\n\n");
+        for (protocol, said, silent) in [
+            (
+                Protocol::Chat,
+                "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]",
+                "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\ndata: [DONE]",
+            ),
+            (Protocol::Messages, messages.as_str(), &[start, stop].join("\n\n")),
+            (
+                Protocol::Responses,
+                r#"data: {"type":"response.completed","response":{"status":"completed","output":[]}}"#,
+                r#"data: {"type":"response.created","response":{"status":"in_progress","output":[]}}"#,
+            ),
+            (
+                Protocol::Gemini,
+                r#"data: {"candidates":[{"content":{"parts":[{"text":""}]},"finishReason":"STOP"}]}"#,
+                r#"data: {"candidates":[{"content":{"parts":[{"text":""}]}}]}"#,
+            ),
+        ] {
+            let ends = |stream: &str| {
+                let (mut decoder, mut out) = (protocol.decoder(), Vec::new());
+                decoder.push(alloc::format!("{stream}\n\n").as_bytes(), &mut out);
+                decoder.end(&mut out);
+                out.retain(|event| matches!(event, ModelEvent::Finished(_) | ModelEvent::Failed(_)));
+                out
+            };
+            assert!(matches!(ends(said)[..], [ModelEvent::Finished(FinishReason::Stop)]), "{protocol:?}");
+            let [ModelEvent::Failed(error)] = &ends(silent)[..] else { panic!("{protocol:?}") };
+            assert_eq!(error.kind, CallErrorKind::Truncated, "{protocol:?}");
+        }
+    }
+
+    #[test]
     fn what_is_no_stream_is_said_to_be_none() {
         for protocol in Protocol::ALL {
             for (body, kind) in [

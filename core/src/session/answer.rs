@@ -155,14 +155,14 @@ impl Session {
         };
         let attempt = attempt.saturating_sub(refused).saturating_sub(before);
         match retry::decide(&error, attempt.max(1), max_wait, &self.settings) {
-            retry::Verdict::Retry(wait) => {
+            retry::Next::Attempt(wait) => {
                 let over = self.over_cost(self.cost(&usage));
                 self.fail_attempt(now, error, over.is_none().then_some(wait), out);
                 if let Some(outcome) = over {
                     self.finish_turn(now, outcome, out);
                 }
             }
-            retry::Verdict::End(outcome) => {
+            retry::Next::End(outcome) => {
                 self.fail_attempt(now, error, None, out);
                 self.finish_turn(now, outcome, out);
             }
@@ -256,7 +256,17 @@ impl Session {
         let (waited, which) = match what {
             Deadline::Connect => (self.settings.connect + self.settings.first_event, "no answer"),
             Deadline::FirstEvent => (self.settings.first_event, "no first event"),
-            _ => (self.settings.idle, "no event"),
+            Deadline::Idle
+            | Deadline::Flush
+            | Deadline::Prepare
+            | Deadline::Retry
+            | Deadline::Title
+            | Deadline::Check
+            | Deadline::Inspect
+            | Deadline::Tool
+            | Deadline::Settle
+            | Deadline::Run
+            | Deadline::Exit => (self.settings.idle, "no event"),
         };
         let message = alloc::format!("{which} within {} s", waited / 1000);
         let kind = CallErrorKind::Timeout(what);

@@ -8,8 +8,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Decisions, Effect, Session};
-use crate::content::{Finish, ToolCall, ToolOutcome, ToolStatus};
+use crate::content::{Block, Finish, ToolCall, ToolOutcome, ToolStatus};
 use crate::ids::CallId;
 use crate::prompt::PermissionMode;
 use crate::record::Record;
@@ -20,17 +22,43 @@ use crate::tools::{self, BadInput, CallInput, Intent, Verdict};
 /// What is said besides of arguments that make no sense because they are not whole.
 const CUT: &str = " The output limit had cut the answer here; write less at once.";
 
+/// What is said of a call that the output limit cut off before its arguments.
+const UNWRITTEN: &str = "The output limit had cut the answer before the arguments of this call were written. Nothing was run; \
+                         call it again, and write less at once.";
+
 /// How many bytes of a running tool's output are recorded while it runs; its outcome states what matters of it anyway.
 const SHOWN_BYTES: usize = 64 << 10;
+
+/// The facts about a call that is denied because nobody can be asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Allowing {
+    /// The rules that would have let it pass; none if no rule says it.
+    pub(crate) allow: Vec<String>,
+}
+
+/// The call that this block is, if nothing was written of its arguments. Of a call that is the last thing in an answer that
+/// was cut nobody knows then whether it was to have none. Arguments that make sense are whole: no beginning of an object is
+/// one.
+fn unwritten(block: &Block) -> Option<CallId> {
+    match block {
+        Block::Call(call) if call.input.trim().is_empty() => Some(call.id),
+        Block::Call(_) | Block::Text(_) | Block::Reasoning(_) => None,
+    }
+}
 
 impl Session {
     /// Gives every call that makes no sense its outcome, so that it is never executed.
     pub(super) fn refuse_bad_calls(&mut self, now: Timestamp, out: &mut Decisions) {
         let Some((_, answer)) = self.durable.current() else { return };
-        let cut = if answer.finish == Some(Finish::MaxTokens) { CUT } else { "" };
-        let bad: Vec<_> = answer.calls().filter_map(|call| Some((call.id, self.read(call).err()?))).collect();
-        for (call, error) in bad {
-            let text = format!("{error}{cut}");
+        let is_cut = answer.finish == Some(Finish::MaxTokens);
+        let cut = if is_cut { CUT } else { "" };
+        let unwritten = answer.blocks.last().filter(|_| is_cut).and_then(unwritten);
+        let bad = |call: &ToolCall| match self.read(call) {
+            Err(error) => Some((call.id, format!("{error}{cut}"))),
+            Ok(_) => (unwritten == Some(call.id)).then(|| (call.id, UNWRITTEN.to_string())),
+        };
+        let bad: Vec<_> = answer.calls().filter_map(bad).collect();
+        for (call, text) in bad {
             self.end_call(now, call, ToolOutcome::text(ToolStatus::Error, text), 0, out);
         }
     }
@@ -102,12 +130,28 @@ impl Session {
             Verdict::Ask(_) => self.need_permission(now, call, name, intent, out),
             Verdict::Deny(text) => {
                 self.live.tools.remove(&call);
+                let metadata = self.allowing(&name, intent);
                 let (by, grants) = ("policy".to_string(), Vec::new());
                 let (allowed, person, session) = (false, false, None);
                 let decided = Record::PermissionDecided { call, allowed, by, session, person, grants };
                 self.record(now, decided, out);
-                self.end_call(now, call, ToolOutcome::text(ToolStatus::Denied, text), 0, out);
+                let outcome = ToolOutcome { metadata, ..ToolOutcome::text(ToolStatus::Denied, text) };
+                self.end_call(now, call, outcome, 0, out);
             }
+        }
+    }
+
+    /// What would have let a call pass that is denied because nobody can be asked, as JSON for programs: the rules, none if no
+    /// rule says it. Nothing where a rule forbids it or nothing may be done.
+    fn allowing(&self, tool: &str, intent: &Intent) -> Option<String> {
+        let terms = self.terms().filter(|terms| tools::is_offered(tool, terms.permission))?;
+        let rules = terms.rules.iter().chain(&self.durable.grants);
+        match tools::judge(tool, intent, PermissionMode::Interactive, rules) {
+            Verdict::Ask(ask) => {
+                let allow = ask.grants.iter().map(|rule| rule.subject.to_string()).collect();
+                serde_json::to_string(&Allowing { allow }).ok()
+            }
+            Verdict::Allow | Verdict::Deny(_) => None,
         }
     }
 

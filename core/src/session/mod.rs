@@ -49,6 +49,7 @@ use crate::time::{Deadline, Timestamp, earliest};
 use crate::tools::{Intent, Rule, ToolInput};
 
 pub(crate) use agents::{Crossing, Report, Task};
+pub(crate) use calls::Allowing;
 pub use durable::{
     Asked, ClosedPrompt, Durable, FOLD_VERSION, Length, OpenPrompt, Phase, Purpose, Turn, snapshot_is_due,
 };

@@ -11,22 +11,22 @@ use crate::record::{Reason, TurnOutcome};
 
 /// What becomes of a failed attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
+pub(super) enum Next {
     /// Another attempt after so many milliseconds.
-    Retry(u64),
+    Attempt(u64),
     /// The turn ends so.
     End(TurnOutcome),
 }
 
 /// Decides about the how-manieth attempt (from 1) that failed so.
-pub(super) fn decide(error: &CallError, attempt: u32, max_wait: u64, settings: &Settings) -> Verdict {
+pub(super) fn decide(error: &CallError, attempt: u32, max_wait: u64, settings: &Settings) -> Next {
     match error.retry_after.filter(|_| is_passing(error)) {
-        Some(wait) if wait > max_wait => Verdict::End(too_long(error, wait, max_wait)),
+        Some(wait) if wait > max_wait => Next::End(too_long(error, wait, max_wait)),
         _ if !is_passing(error) || attempt >= settings.attempts => {
-            Verdict::End(TurnOutcome::Failed(explain(error, attempt)))
+            Next::End(TurnOutcome::Failed(explain(error, attempt)))
         }
-        Some(wait) => Verdict::Retry(wait),
-        None => Verdict::Retry(settings.backoff.saturating_mul(1 << (attempt - 1).min(16))),
+        Some(wait) => Next::Attempt(wait),
+        None => Next::Attempt(settings.backoff.saturating_mul(1 << (attempt - 1).min(16))),
     }
 }
 
@@ -264,7 +264,7 @@ mod tests {
         CallError { kind, message: "said".to_string(), retry_after, should_retry: None }
     }
 
-    fn check(error: &CallError, attempt: u32) -> Verdict {
+    fn check(error: &CallError, attempt: u32) -> Next {
         decide(error, attempt, 60_000, &Settings::default())
     }
 
@@ -272,16 +272,16 @@ mod tests {
     fn passing_trouble_is_waited_out_with_growing_patience() {
         let error = status_error(503, "", None);
         let waits: Vec<_> = (1..=3).map(|attempt| check(&error, attempt)).collect();
-        assert_eq!(waits, [Verdict::Retry(5_000), Verdict::Retry(10_000), Verdict::Retry(20_000)]);
-        assert!(matches!(check(&error, 4), Verdict::End(TurnOutcome::Failed(_))));
+        assert_eq!(waits, [Next::Attempt(5_000), Next::Attempt(10_000), Next::Attempt(20_000)]);
+        assert!(matches!(check(&error, 4), Next::End(TurnOutcome::Failed(_))));
     }
 
     #[test]
     fn what_the_provider_asks_for_is_waited_exactly_or_not_at_all() {
-        assert_eq!(check(&status_error(429, "", Some(1)), 3), Verdict::Retry(1));
-        assert_eq!(check(&status_error(429, "", Some(60_000)), 1), Verdict::Retry(60_000));
+        assert_eq!(check(&status_error(429, "", Some(1)), 3), Next::Attempt(1));
+        assert_eq!(check(&status_error(429, "", Some(60_000)), 1), Next::Attempt(60_000));
         let beyond = check(&status_error(429, "", Some(60_001)), 1);
-        assert!(matches!(beyond, Verdict::End(TurnOutcome::Limited(Reason::MaxWait, _))));
+        assert!(matches!(beyond, Next::End(TurnOutcome::Limited(Reason::MaxWait, _))));
     }
 
     #[test]
@@ -294,7 +294,7 @@ mod tests {
             (status_error(429, "insufficient_quota", None), ErrorClass::Quota),
             (status_error(400, "API_KEY_INVALID", None), ErrorClass::Credentials),
         ] {
-            let Verdict::End(TurnOutcome::Failed(info)) = check(&error, 1) else { panic!("{error:?}") };
+            let Next::End(TurnOutcome::Failed(info)) = check(&error, 1) else { panic!("{error:?}") };
             assert_eq!(info.class, class, "{error:?}");
         }
     }
@@ -359,8 +359,8 @@ mod tests {
             let error =
                 CallError { kind, message: message.to_string(), retry_after: None, should_retry: None };
             match check(&error, 1) {
-                Verdict::End(TurnOutcome::Failed(info)) => Some(info.class),
-                Verdict::End(_) | Verdict::Retry(_) => None,
+                Next::End(TurnOutcome::Failed(info)) => Some(info.class),
+                Next::End(_) | Next::Attempt(_) => None,
             }
         };
         assert_eq!(told("invalid_api_key", "No."), Some(ErrorClass::Credentials));
@@ -378,7 +378,7 @@ mod tests {
         for deadline in [Deadline::Connect, Deadline::FirstEvent, Deadline::Idle] {
             let kind = CallErrorKind::Timeout(deadline);
             let error = CallError { kind, message: String::new(), retry_after: None, should_retry: None };
-            assert_eq!(check(&error, 1), Verdict::Retry(5_000));
+            assert_eq!(check(&error, 1), Next::Attempt(5_000));
         }
     }
 }

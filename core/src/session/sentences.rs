@@ -4,7 +4,7 @@
 use alloc::string::{String, ToString};
 
 use super::Settings;
-use super::retry::{Verdict, decide};
+use super::retry::{Next, decide};
 use super::settle::terminal;
 use crate::content::ErrorInfo;
 use crate::model::{CallError, CallErrorKind};
@@ -15,8 +15,8 @@ use crate::time::Deadline;
 fn said(kind: CallErrorKind) -> String {
     let error = CallError { kind, message: "It said so.".to_string(), retry_after: None, should_retry: None };
     match decide(&error, 4, 60_000, &Settings::default()) {
-        Verdict::End(outcome) => terminal(&outcome).2,
-        Verdict::Retry(_) => panic!("{error:?} is tried again"),
+        Next::End(outcome) => terminal(&outcome).2,
+        Next::Attempt(_) => panic!("{error:?} is tried again"),
     }
 }
 

@@ -1,19 +1,38 @@
-//! What is done with a session beside running prompts in it: forking it and forgetting it. Nobody waits for another
+//! What is done with a session beside running prompts in it: naming it, forking it and forgetting it. Nobody waits for another
 //! process for that.
 
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{BEING_DELETED, Effect, Errand, Opening, Slot, Workspace, already, no_session, refuse, reply};
+use super::opening::{Errand, Opening};
+use super::{BEING_DELETED, Effect, Slot, Workspace, already, no_session, refuse, reply};
 use crate::ids::{RequestId, SessionId};
 use crate::machine::Effects;
 use crate::protocol::{RefusalKind, Reply};
-use crate::session::{Durable, Seed, Session};
+use crate::session::{self, Durable, Seed, Session};
+use crate::time::Timestamp;
 
 const AT_WORK: &str = "Something is under way in the session; delete it when that is done.";
 
 impl Workspace {
+    /// A session that is not open is opened for it. It waits for nobody: another process may be at work for long.
+    pub(super) fn rename(
+        &mut self,
+        now: Timestamp,
+        to: RequestId,
+        session: SessionId,
+        title: String,
+        out: &mut Effects<Effect>,
+    ) {
+        match self.sessions.get_mut(&session) {
+            Some(Slot::Open(_)) => self.feed(now, &session, session::Input::Rename { to, title }, out),
+            Some(Slot::Opening(_)) | Some(Slot::Deleting(_)) | None => {
+                self.errand(to, session, Errand::Rename(title), out);
+            }
+        }
+    }
+
     /// Does an errand as soon as the session is open; it is not open yet.
     pub(super) fn errand(
         &mut self,

@@ -4,8 +4,10 @@
 //! lock first, and what is asked for in the meantime waits, not yet accepted. What happens inside a session is decided
 //! in `session`; this machine passes inputs and effects between it and the shell.
 
+mod admission;
 mod errands;
 mod family;
+mod interface;
 mod opening;
 
 use alloc::boxed::Box;
@@ -15,15 +17,16 @@ use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{AttemptId, EffectId, PromptId, RequestId, RunId, SessionId};
+use crate::ids::{AttemptId, RequestId, RunId, SessionId};
 use crate::machine::{Effects, Machine};
 use crate::model::ModelRequest;
-use crate::prompt::Prompt;
-use crate::protocol::{Command, Holder, Notice, Refusal, RefusalKind, Reply, SessionChoice};
+use crate::protocol::{Command, Refusal, RefusalKind, Reply};
 use crate::session::{self, Decisions, Durable, Owned, Session, Settings, push_effect};
 use crate::time::{Deadline, Timestamp, earliest};
 
-use opening::{Errand, Opening};
+pub use interface::{Effect, Input, Opened, RunOwner, TakenRun};
+
+use opening::Opening;
 
 /// The state of one directory, and its decisions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,139 +44,6 @@ enum Slot {
     Open(Box<Session>),
     /// It is being forgotten, for those who want that.
     Deleting(Vec<RequestId>),
-}
-
-/// What can happen to a workspace.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Input {
-    /// A client asks for something.
-    Request {
-        /// Whom to answer.
-        id: RequestId,
-        /// What is asked for.
-        command: Command,
-        /// The prompt whose run has the run id that is asked for, if the log has one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        taken: Option<RunOwner>,
-        /// What the log of the session that is to be forked amounts to, if there is one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        source: Option<Box<Durable>>,
-    },
-    /// Forgetting a session has ended.
-    SessionDeleted {
-        /// The session.
-        session: SessionId,
-        /// Why it could not be forgotten.
-        error: Option<String>,
-    },
-    /// Another process has a session's lock; it is being waited for.
-    SessionHeld {
-        /// The session.
-        session: SessionId,
-        /// Who has it.
-        holder: Holder,
-    },
-    /// Opening a session has ended.
-    SessionOpened {
-        /// The session.
-        session: SessionId,
-        /// With what.
-        opened: Opened,
-        /// The sessions of sub-agents that it had opened and whose runs have no end, as their logs left them.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        children: Vec<Durable>,
-        /// Of the runs that wait for it, those that the log has by now: another process may have begun them meanwhile.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        taken: Vec<TakenRun>,
-    },
-    /// Something happened to a session.
-    Session {
-        /// The session.
-        session: SessionId,
-        /// What.
-        input: session::Input,
-    },
-    /// Time has passed.
-    Tick,
-}
-
-/// Whose a run id is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunOwner {
-    /// The session.
-    pub session: SessionId,
-    /// The prompt.
-    pub prompt: PromptId,
-}
-
-/// A run that the log has.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TakenRun {
-    /// Its id.
-    pub run: RunId,
-    /// The session.
-    pub session: SessionId,
-    /// The prompt.
-    pub prompt: PromptId,
-}
-
-/// What opening a session has come to.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Opened {
-    /// The lock is ours, and this is what the log amounts to; nothing if it has none.
-    Ready(Option<Box<Durable>>),
-    /// The lock could not be taken or the log not be read, and why.
-    Failed(String),
-}
-
-/// What a workspace asks for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Effect {
-    /// Take a session's lock, waiting for it if need be, and read its log.
-    OpenSession {
-        /// The session.
-        session: SessionId,
-    },
-    /// Stop waiting for a session's lock.
-    CancelOpen {
-        /// The session.
-        session: SessionId,
-    },
-    /// Give a session's lock back.
-    CloseSession {
-        /// The session.
-        session: SessionId,
-    },
-    /// Delete a session, whose lock is ours, and its sub-agents from the log.
-    DeleteSession {
-        /// The session.
-        session: SessionId,
-    },
-    /// What a session asks for.
-    Session(Owned),
-    /// Answer a request at the door.
-    Reply {
-        /// Whose.
-        to: RequestId,
-        /// The answer.
-        reply: Box<Reply>,
-    },
-    /// Tell the subscribers something that is not history.
-    Notify(Notice),
-}
-
-impl crate::machine::Effect for Effect {
-    fn id(&self) -> Option<EffectId> {
-        match self {
-            Effect::OpenSession { session } => Some(EffectId::Open(session.clone())),
-            Effect::Session(owned) => owned.effect.id(&owned.session),
-            Effect::Reply { to, .. } => Some(EffectId::Reply(*to)),
-            Effect::CancelOpen { .. }
-            | Effect::CloseSession { .. }
-            | Effect::DeleteSession { .. }
-            | Effect::Notify(_) => None,
-        }
-    }
 }
 
 impl Machine for Workspace {
@@ -336,183 +206,6 @@ impl Workspace {
         }
     }
 
-    /// Why a prompt cannot have the run id that it asks for, if another prompt's run has it. A prompt that was submitted
-    /// before may have it again: its session recognises it.
-    fn run_conflict(
-        &self,
-        choice: &SessionChoice,
-        prompt: &Prompt,
-        taken: Option<&RunOwner>,
-    ) -> Option<String> {
-        let run = prompt.run.as_ref()?;
-        let logged = taken.is_some_and(|taken| taken.session != *choice.id() || taken.prompt != prompt.id);
-        let elsewhere = |session: &Session| session.durable().id != *choice.id() && session.has_run(run);
-        let waiting = |(session, slot): (&SessionId, &Slot)| match slot {
-            Slot::Opening(opening) => opening.has_run(run, (session == choice.id()).then_some(&prompt.id)),
-            Slot::Open(_) | Slot::Deleting(_) => false,
-        };
-        let conflict = logged || self.open_sessions().any(elsewhere) || self.sessions.iter().any(waiting);
-        conflict.then(|| used(run))
-    }
-
-    fn submit(
-        &mut self,
-        now: Timestamp,
-        to: RequestId,
-        choice: SessionChoice,
-        prompt: Box<Prompt>,
-        out: &mut Effects<Effect>,
-    ) {
-        let session = choice.id().clone();
-        if session.is_child() {
-            let text = "This is a sub-agent's session; continue the session that it belongs to.";
-            return refuse(to, RefusalKind::Invalid, text, out);
-        }
-        match self.sessions.get_mut(&session) {
-            Some(Slot::Open(_)) => self.feed(now, &session, session::Input::Submit { to, prompt }, out),
-            Some(Slot::Opening(opening)) => opening.add(to, choice, prompt, out),
-            Some(Slot::Deleting(_)) => refuse(to, RefusalKind::Conflict, BEING_DELETED, out),
-            None => {
-                let mut opening = Opening::default();
-                opening.add(to, choice, prompt, out);
-                self.sessions.insert(session.clone(), Slot::Opening(opening));
-                out.push(Effect::OpenSession { session });
-            }
-        }
-    }
-
-    /// A session that is not open is opened for it. It waits for nobody: another process may be at work for long.
-    fn rename(
-        &mut self,
-        now: Timestamp,
-        to: RequestId,
-        session: SessionId,
-        title: String,
-        out: &mut Effects<Effect>,
-    ) {
-        match self.sessions.get_mut(&session) {
-            Some(Slot::Open(_)) => self.feed(now, &session, session::Input::Rename { to, title }, out),
-            Some(Slot::Opening(_)) | Some(Slot::Deleting(_)) | None => {
-                self.errand(to, session, Errand::Rename(title), out);
-            }
-        }
-    }
-
-    fn held(&mut self, session: &SessionId, holder: &Holder, out: &mut Effects<Effect>) {
-        if let Some(Slot::Opening(opening)) = self.sessions.get_mut(session) {
-            opening.held(session, holder, out);
-            self.forget_if_empty(session, out);
-        }
-    }
-
-    fn opened(
-        &mut self,
-        now: Timestamp,
-        session: SessionId,
-        (opened, children, taken): (Opened, Vec<Durable>, Vec<TakenRun>),
-        out: &mut Effects<Effect>,
-    ) {
-        let Some(opening) = self.end_opening(&session) else { return self.unwanted(session, &opened, out) };
-        // A lock that comes late, after it was not wanted and then asked for anew, is not asked for once more.
-        out.cancel(&EffectId::Open(session.clone()));
-        match opened {
-            Opened::Failed(why) => opening.refuse(RefusalKind::Storage, &why, out),
-            Opened::Ready(durable) => {
-                let exists = durable.as_ref().is_some_and(|durable| durable.created);
-                let durable = durable.map_or_else(|| Durable::new(session.clone()), |durable| *durable);
-                self.insert(durable);
-                for child in children {
-                    self.recover_child(now, child, out);
-                }
-                self.feed(now, &session, session::Input::Opened, out);
-                self.admit(now, &session, (opening, taken), exists, out);
-            }
-        }
-    }
-
-    fn end_opening(&mut self, session: &SessionId) -> Option<Opening> {
-        let slot = self.sessions.remove(session)?;
-        match slot {
-            Slot::Opening(opening) => Some(opening),
-            other @ (Slot::Open(_) | Slot::Deleting(_)) => {
-                self.sessions.insert(session.clone(), other);
-                None
-            }
-        }
-    }
-
-    /// A lock that comes when nobody waits for it any more is given back.
-    fn unwanted(&self, session: SessionId, opened: &Opened, out: &mut Effects<Effect>) {
-        if matches!(opened, Opened::Ready(_)) && !self.sessions.contains_key(&session) {
-            out.push(Effect::CloseSession { session });
-        }
-    }
-
-    /// Hands over what was asked for while the session was being opened, in order.
-    fn admit(
-        &mut self,
-        now: Timestamp,
-        session: &SessionId,
-        (opening, taken): (Opening, Vec<TakenRun>),
-        mut exists: bool,
-        out: &mut Effects<Effect>,
-    ) {
-        let (waiting, errands) = opening.into_parts();
-        let mut delete = Vec::new();
-        for (to, errand) in errands {
-            let input = match errand {
-                Errand::Rename(title) if exists => session::Input::Rename { to, title },
-                Errand::Fork(seed) if !exists => {
-                    exists = true;
-                    session::Input::Fork { to, seed }
-                }
-                Errand::Fork(_) => {
-                    refuse(to, RefusalKind::Conflict, already(session), out);
-                    continue;
-                }
-                Errand::Delete if exists => {
-                    delete.push(to);
-                    continue;
-                }
-                Errand::Rename(_) | Errand::Delete => {
-                    refuse(to, RefusalKind::NotFound, no_session(session), out);
-                    continue;
-                }
-            };
-            self.with(session, |open, decisions| open.decide(now, input, decisions), now, out);
-        }
-        for waiting in waiting {
-            if !exists && matches!(waiting.choice, SessionChoice::Existing { .. }) {
-                refuse(waiting.to, RefusalKind::NotFound, no_session(session), out);
-                continue;
-            }
-            let is_other = |taken: &&TakenRun| {
-                Some(&taken.run) == waiting.prompt.run.as_ref()
-                    && (taken.session != *session || taken.prompt != waiting.prompt.id)
-            };
-            if let Some(taken) = taken.iter().find(is_other) {
-                refuse(waiting.to, RefusalKind::Conflict, used(&taken.run), out);
-                continue;
-            }
-            exists = true;
-            self.submit_to(now, session, waiting.to, waiting.prompt, out);
-        }
-        self.delete_idle(session, delete, out);
-        self.let_go(session, out);
-    }
-
-    fn submit_to(
-        &mut self,
-        now: Timestamp,
-        session: &SessionId,
-        to: RequestId,
-        prompt: Box<Prompt>,
-        out: &mut Effects<Effect>,
-    ) {
-        let input = session::Input::Submit { to, prompt };
-        self.with(session, |open, decisions| open.decide(now, input, decisions), now, out);
-    }
-
     fn feed(
         &mut self,
         now: Timestamp,
@@ -564,15 +257,6 @@ impl Workspace {
             }
         }
     }
-
-    fn forget_if_empty(&mut self, session: &SessionId, out: &mut Effects<Effect>) {
-        if matches!(self.sessions.get(session), Some(Slot::Opening(opening)) if opening.is_empty()) {
-            self.sessions.remove(session);
-            if !out.cancel(&EffectId::Open(session.clone())) {
-                out.push(Effect::CancelOpen { session: session.clone() });
-            }
-        }
-    }
 }
 
 fn pass_on(session: &SessionId, decisions: Decisions, out: &mut Effects<Effect>) {
@@ -616,9 +300,9 @@ fn reply(to: RequestId, reply: Reply) -> Effect {
     Effect::Reply { to, reply: Box::new(reply) }
 }
 
-#[cfg(test)]
-mod tests;
-
 fn used(run: &RunId) -> String {
     alloc::format!("There is a run {run} already; use a new run id.")
 }
+
+#[cfg(test)]
+mod tests;

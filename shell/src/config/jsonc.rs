@@ -103,6 +103,19 @@ pub(super) fn set(text: &str, names: &[&str], value: &Value) -> Result<String, M
     Ok(text)
 }
 
+/// The text without the value at the end of that path of names, and everything else as it was; none if there is no such value.
+pub(super) fn unset(text: &str, names: &[&str]) -> Result<Option<String>, Mistake> {
+    let root = CstRootNode::parse(text, &options()).map_err(mistake)?;
+    let Some((last, way)) = names.split_last() else { return Ok(None) };
+    let mut object = root.object_value();
+    for name in way {
+        object = object.and_then(|object| object.object_value(name));
+    }
+    let Some(member) = object.and_then(|object| object.get(last)) else { return Ok(None) };
+    member.remove();
+    Ok(Some(root.to_string()))
+}
+
 /// The object of that name in another, made if it is missing or something else.
 fn below(object: &CstObject, name: &str) -> CstObject {
     let below = object.object_value_or_set(name);
@@ -174,5 +187,19 @@ mod tests {
         let fresh = set("", &["limits", "max_steps"], &Value::Number("3".into())).unwrap();
         assert_eq!(fresh, "{\n  \"limits\": {\n    \"max_steps\": 3\n  }\n}\n");
         assert!(set("[]", &["a"], &Value::Null).is_err());
+    }
+
+    #[test]
+    fn what_is_unset_takes_nothing_else_with_it() {
+        let text = "{\n  // the one I like\n  \"model\": \"a/b\",\n  \"limits\": { \"max_steps\": 3, \"max_wait\": \"1m\" }, // mine\n}\n";
+        let gone = unset(text, &["limits", "max_steps"]).unwrap().unwrap();
+        assert_eq!(gone, text.replace("\"max_steps\": 3, ", ""));
+        let all = unset(&gone, &["limits"]).unwrap().unwrap();
+        assert!(all.contains("// the one I like") && !all.contains("limits"), "{all}");
+        for names in [&["max_steps"][..], &["limits", "timeout"], &["model", "x"], &["a", "b"], &[]] {
+            assert_eq!(unset(text, names), Ok(None), "{names:?}");
+        }
+        assert_eq!((unset("", &["a"]), unset("[]", &["a"])), (Ok(None), Ok(None)));
+        assert!(unset("{", &["a"]).is_err());
     }
 }

@@ -8,7 +8,7 @@ pub mod trust;
 
 use std::path::{Path, PathBuf};
 
-use hostler_core::config::check::{check, check_path, check_value};
+use hostler_core::config::check::{check, check_value, key_at};
 use hostler_core::config::merge::{Layer, Settings, Source, merge};
 use hostler_core::config::tree::{Node, Value};
 use hostler_core::config::typed::{defaults, environment};
@@ -168,13 +168,34 @@ fn wrong_in_variable(layer: &Layer) -> Option<String> {
 /// Sets a key in a file, which is made if it is missing; everything else in it stays as it is. `value` is JSON, or a text
 /// as it is. A change with which the file could not be used, together with what lies `beneath` it, is not made.
 pub fn set(file: &Path, key: &str, value: &str, beneath: &[Layer]) -> Result<(), Unusable> {
-    let one = |message: String| Unusable(vec![message]);
-    let path = config::Path::parse(key).map_err(|why| one(sentence(&why)))?;
-    let kind = check_path(&path).map_err(|why| one(sentence(&why)))?;
+    let (path, kind) = key_at(key).map_err(|why| one(sentence(&why)))?;
     let node = meant(kind, value);
     if let Some(Mistake { message, .. }) = check_value(&path, kind, &node, &rule).first() {
         return Err(one(sentence(message)));
     }
+    change(file, beneath, |text| jsonc::set(text, &path.names(), &node.value).map(Some)).map(drop)
+}
+
+/// Takes a key out of a file; everything else in it stays as it is. Says whether the file had it. A change with which the
+/// file could not be used, together with what lies `beneath` it, is not made.
+pub fn unset(file: &Path, key: &str, beneath: &[Layer]) -> Result<bool, Unusable> {
+    let (path, _) = key_at(key).map_err(|why| one(sentence(&why)))?;
+    if !file.exists() {
+        return Ok(false);
+    }
+    change(file, beneath, |text| jsonc::unset(text, &path.names()))
+}
+
+fn one(message: String) -> Unusable {
+    Unusable(vec![message])
+}
+
+/// Changes a file, if there is something to change, and says whether there was.
+fn change(
+    file: &Path,
+    beneath: &[Layer],
+    edit: impl FnOnce(&str) -> Result<Option<String>, Mistake>,
+) -> Result<bool, Unusable> {
     let name = file.display();
     let unwritten = |error: std::io::Error| {
         one(format!("{name} cannot be written ({error}); see whether its directory can be."))
@@ -184,7 +205,7 @@ pub fn set(file: &Path, key: &str, value: &str, beneath: &[Layer]) -> Result<(),
         .map_err(|error| one(format!("{name} cannot be read ({error}); mend it or move it away.")))?;
     let source = Source::User(name.to_string());
     let of_file = |mistake: Mistake| one(in_source(&(source.clone(), mistake)));
-    let changed = jsonc::set(&text.unwrap_or_default(), &path.names(), &node.value).map_err(of_file)?;
+    let Some(changed) = edit(&text.unwrap_or_default()).map_err(of_file)? else { return Ok(false) };
     let root = jsonc::parse(&changed).map_err(of_file)?;
     let mistakes = check(&root, &rule);
     if !mistakes.is_empty() {
@@ -194,7 +215,8 @@ pub fn set(file: &Path, key: &str, value: &str, beneath: &[Layer]) -> Result<(),
     let mut layers = vec![defaults(), Layer { source, root, trusted: true }];
     layers.extend(beneath.iter().cloned());
     Config::from(&merge(&layers)).map_err(|mistakes| Unusable(mistakes.iter().map(in_source).collect()))?;
-    files::replace(file, &changed).map_err(unwritten)
+    files::replace(file, &changed).map_err(unwritten)?;
+    Ok(true)
 }
 
 /// Whoever else changes a file in that directory waits as long as this is held.
@@ -215,7 +237,10 @@ pub fn beneath_project(places: &Places) -> Vec<Layer> {
 /// What somebody means who writes a value on a command line: JSON where that fits, else the text itself.
 fn meant(kind: &config::keys::Kind, value: &str) -> Node {
     use config::keys::Kind;
-    let is_text = matches!(kind, Kind::Text | Kind::Secret | Kind::Url | Kind::Choice(_) | Kind::Duration);
+    let is_text = matches!(
+        kind,
+        Kind::Text | Kind::Model | Kind::Secret | Kind::Url | Kind::Choice(_) | Kind::Duration
+    );
     match jsonc::parse(value) {
         Ok(node) if !value.trim().is_empty() && (!is_text || matches!(node.value, Value::Text(_))) => node,
         _ => Node::text(value),

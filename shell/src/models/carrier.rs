@@ -104,6 +104,15 @@ impl Carrier {
         Mask::new(self.provider(), &self.shared.credential.found())
     }
 
+    /// An error that says which server it was: people may have several, and one of them is the one that does not run.
+    fn unreachable(&self, cause: reqwest::Error) -> CallError {
+        let kind = if cause.is_builder() { CallErrorKind::Protocol } else { CallErrorKind::Transport };
+        let server =
+            reqwest::Url::parse(&self.provider().base_url).map(|url| url.origin().ascii_serialization());
+        let why = describe(cause);
+        error(kind, &server.map_or_else(|_| why.clone(), |server| format!("{server}: {why}")))
+    }
+
     async fn request(&self, request: &ModelRequest) -> Result<reqwest::RequestBuilder, CallError> {
         let key = self.key().await.map_err(|why| error(CallErrorKind::Credentials, &why))?;
         let Provider { protocol, base_url, body, .. } = self.provider();
@@ -124,7 +133,7 @@ impl Carrier {
         sink: &Sink,
         heard: &Heard,
     ) -> Result<(), CallError> {
-        let response = request.send().await.map_err(unreachable_error)?;
+        let response = request.send().await.map_err(|cause| self.unreachable(cause))?;
         heard.answered(response.status().as_u16());
         if !response.status().is_success() {
             return Err(refused(response, self.shared.clock, &self.mask()).await);
@@ -329,29 +338,26 @@ async fn refused(mut response: reqwest::Response, clock: Clock, mask: &Mask) -> 
     error_from_response(status, &headers, &mask.body(body), clock.now().as_millis())
 }
 
-fn unreachable_error(cause: reqwest::Error) -> CallError {
-    let kind = if cause.is_builder() { CallErrorKind::Protocol } else { CallErrorKind::Transport };
-    error(kind, &describe(cause))
-}
-
 fn error(kind: CallErrorKind, message: &str) -> CallError {
     CallError { kind, message: message.to_owned(), retry_after: None, should_retry: None }
 }
 
 /// What went wrong, with its causes, in one line and without the URL, where keys may be.
 fn describe(error: reqwest::Error) -> String {
+    /// What is said of every request that comes to nothing, where a cause follows.
+    const EMPTY: [&str; 2] = ["error sending request", "client error (Connect)"];
     let error = error.without_url();
-    let mut text = String::new();
+    let mut parts: Vec<String> = Vec::new();
     let mut cause: Option<&dyn std::error::Error> = Some(&error);
     while let Some(error) = cause {
         let part = error.to_string();
-        if !text.contains(&part) {
-            let gap = if text.is_empty() { "" } else { ": " };
-            text = format!("{text}{gap}{part}");
+        if !parts.iter().any(|before| before.contains(&part)) {
+            parts.push(part);
         }
         cause = error.source();
     }
-    text
+    let telling: Vec<_> = parts.iter().filter(|part| !EMPTY.contains(&part.as_str())).cloned().collect();
+    if telling.is_empty() { parts.join(": ") } else { telling.join(": ") }
 }
 
 #[cfg(test)]

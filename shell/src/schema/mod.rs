@@ -4,14 +4,18 @@
 //! Nothing is fetched: a schema that refers to something outside of its own file is refused.
 
 mod place;
+mod sound;
 
 use std::error::Error;
 use std::fmt::Write;
 use std::thread;
 
-use boon::{CompileError, Compiler, Draft, SchemaIndex, Schemas, UrlLoader, ValidationError};
+use boon::{CompileError, Compiler, Draft, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError};
+use hostler_core::config::tree::Place;
 use hostler_core::session::Verdict;
 use serde_json::Value;
+
+use crate::config::jsonc;
 
 /// How many bytes a schema may have. It is sent with every request.
 pub const SCHEMA_BYTES: usize = 64 << 10;
@@ -21,6 +25,9 @@ const PROBLEMS: usize = 10;
 
 /// How many bytes what is said of one problem may have.
 const PROBLEM_BYTES: usize = 400;
+
+/// How many bytes of a name are quoted.
+const NAME_BYTES: usize = 80;
 
 /// References of a schema are followed one inside the other, and there is room for as many as a schema can have.
 const STACK: usize = 256 << 20;
@@ -72,8 +79,14 @@ fn judged(schema: &str, answer: &str) -> Verdict {
         Ok(value) => value,
         Err(error) => return Verdict::Violated(no_json(answer, &error)),
     };
+    if let Some(name) = twice(answer) {
+        return Verdict::Violated(format!("The name {name} stands twice in the same object."));
+    }
     match schemas.validate(&value, root) {
         Ok(()) => Verdict::Satisfied,
+        Err(error) if is_circle(&error) => Verdict::Undecided(
+            "The schema for the answer cannot be used: it refers to itself without end.".to_owned(),
+        ),
         Err(error) => Verdict::Violated(problems(&error)),
     }
 }
@@ -85,6 +98,17 @@ fn no_json(answer: &str, error: &serde_json::Error) -> String {
         Some(_) | None => "; it must begin with the JSON itself",
     };
     format!("It is not JSON: {error}{hint}.")
+}
+
+/// The first name that stands twice in the same object of an answer, which is JSON.
+fn twice(answer: &str) -> Option<String> {
+    let answer = jsonc::parse(answer).ok()?;
+    sound::twice(&answer).map(|(name, _)| shortened(name))
+}
+
+/// Whether nothing was decided because the schema led back to where it began.
+fn is_circle(error: &ValidationError<'_, '_>) -> bool {
+    matches!(error.kind, ErrorKind::RefCycle { .. }) || error.causes.iter().any(is_circle)
 }
 
 /// What is wrong with an answer, a line a problem.
@@ -124,6 +148,8 @@ fn cut(mut line: String) -> String {
 
 /// The schema, ready to be used.
 fn compiled(text: &str) -> Result<(Schemas, SchemaIndex), Fault> {
+    // Some programs begin a file with a mark that says how it is encoded, and that is no part of the JSON.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let nowhere = |message: &str| Fault { at: None, message: message.to_owned() };
     if text.len() > SCHEMA_BYTES {
         return Err(nowhere(&format!("it is longer than {} KiB", SCHEMA_BYTES >> 10)));
@@ -132,12 +158,49 @@ fn compiled(text: &str) -> Result<(Schemas, SchemaIndex), Fault> {
         at: Some((narrow(error.line().max(1)), narrow(error.column().max(1)))),
         message: format!("it is not JSON ({})", place::without(&error)),
     })?;
+    if let Some((pattern, at)) = jsonc::parse(text).ok().as_ref().and_then(sound::too_large) {
+        let message = format!("the pattern {} is too large when it is written out", shortened(pattern));
+        return Err(Fault { at: Some((at.line, at.column)), message });
+    }
     let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
     compiler.set_default_draft(Draft::V2020_12);
     compiler.use_loader(Box::new(Nothing));
     compiler.add_resource(NAME, schema).map_err(|error| fault(text, &error))?;
     let root = compiler.compile(NAME, &mut schemas).map_err(|error| fault(text, &error))?;
-    Ok((schemas, root))
+    unsound(text).map_or(Ok((schemas, root)), Err)
+}
+
+/// What makes a schema unfit that is one.
+fn unsound(text: &str) -> Option<Fault> {
+    let root = jsonc::parse(text).ok()?;
+    let of = |(said, at): (&str, Place), message: &dyn Fn(String) -> String| Fault {
+        at: Some((at.line, at.column)),
+        message: message(shortened(said)),
+    };
+    let twice = || {
+        sound::twice(&root)
+            .map(|found| of(found, &|name| format!("the name {name} stands twice in one object")))
+    };
+    let inexact = || {
+        let message = |number| {
+            format!(
+                "multiples of {number} cannot be told exactly from other numbers; leave multipleOf out, or count in smaller units"
+            )
+        };
+        sound::inexact(&root).map(|found| of(found, &message))
+    };
+    let circle = || {
+        let message =
+            |reference| format!("{reference} leads back to itself, so that nothing is ever decided");
+        sound::circle(&root).map(|found| of(found, &message))
+    };
+    twice().or_else(inexact).or_else(circle)
+}
+
+/// What somebody wrote, quoted, and not too much of it.
+fn shortened(said: &str) -> String {
+    let end = said.floor_char_boundary(NAME_BYTES);
+    format!("{:?}{}", &said[..end], if end < said.len() { "…" } else { "" })
 }
 
 /// Where references to other files would be followed.

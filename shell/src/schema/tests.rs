@@ -110,8 +110,10 @@ fn an_answer_is_not_judged_by_a_schema_that_cannot_be_used() {
 
 #[test]
 fn a_schema_that_goes_round_in_circles_comes_to_an_end() {
-    let circle = r##"{"$ref":"#"}"##;
-    assert!(problem(circle, "{}").contains("cycle"));
+    // A circle through a schema with a name of its own is found only when an answer is looked at.
+    let circle = r##"{"$defs":{"a":{"$id":"b","$ref":"#"}},"$ref":"#/$defs/a"}"##;
+    assert_eq!(check(circle), Ok(()));
+    assert!(matches!(judge(circle, "{}"), Verdict::Undecided(why) if why.contains("refers to itself")));
     let tower = format!("{}{}", "[".repeat(100), "]".repeat(100));
     assert_eq!(judge(r##"{"items":{"$ref":"#"}}"##, &tower), Verdict::Satisfied);
     assert!(problem("{}", &format!("{}{}", "[".repeat(1_000), "]".repeat(1_000))).contains("recursion"));
@@ -129,4 +131,70 @@ fn references_that_lead_on_and_on_have_room() {
     assert!(nth > 1_500, "{nth}");
     assert_eq!(judge(&schema, "{}"), Verdict::Satisfied);
     assert!(problem(&schema, "1").contains("want object"));
+}
+
+#[test]
+fn a_schema_by_which_nothing_can_be_decided_is_refused_with_its_place() {
+    for (schema, at, said) in [
+        (r##"{"$ref":"#"}"##, (1, 9), r##""#" leads back to itself"##),
+        (r##"{"allOf":[{"$ref":"#"}]}"##, (1, 19), "leads back"),
+        (
+            r##"{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"$ref":"#/$defs/b"}]},"b":{"not":{"$ref":"#/$defs/a"}}}}"##,
+            (1, 86),
+            "leads back",
+        ),
+        (
+            r##"{"properties":{"x":{"$ref":"#/$defs/a~1b%20c"}},"$defs":{"a/b c":{"if":{"$ref":"#/$defs/a~1b%20c"}}}}"##,
+            (1, 80),
+            "leads back",
+        ),
+        (r##"{"items":{"$anchor":"me","dependentSchemas":{"x":{"$ref":"#me"}}}}"##, (1, 58), "leads back"),
+        (
+            r#"{"properties":{"price":{"multipleOf":0.01}}}"#,
+            (1, 38),
+            "multiples of \"0.01\" cannot be told exactly",
+        ),
+        (
+            "{\"type\":\"object\",\n\"type\":\"array\"}",
+            (2, 1),
+            r#"the name "type" stands twice in one object"#,
+        ),
+    ] {
+        let fault = check(schema).unwrap_err();
+        assert!(fault.at == Some(at) && fault.message.contains(said), "{schema}: {fault:?}");
+    }
+    for large in [
+        r#"{"pattern":"((a{1,1000}){1,1000}){1,1000}"}"#,
+        r#"{"patternProperties":{"((a{1,1000}){1,1000}){1,1000}":{}}}"#,
+    ] {
+        let fault = check(large).unwrap_err();
+        assert!(
+            fault.at.is_some() && fault.message.ends_with("is too large when it is written out"),
+            "{fault:?}"
+        );
+    }
+}
+
+#[test]
+fn a_schema_that_refers_to_itself_about_what_is_inside_is_like_any_other() {
+    for schema in [
+        r##"{"properties":{"next":{"$ref":"#"}}}"##,
+        r##"{"items":{"anyOf":[{"$ref":"#"},{"type":"string"}]}}"##,
+        r##"{"$ref":"#/$defs/a","$defs":{"a":{"items":{"$ref":"#/$defs/a"}},"b":{"$ref":"#/$defs/a"}}}"##,
+        r##"{"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/a"}],"$defs":{"a":{}}}"##,
+        r##"{"const":{"$ref":"#/const"}}"##,
+        r##"{"enum":[{"multipleOf":0.01}]}"##,
+        r##"{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"a":{"$ref":"#/definitions/b","not":{"$ref":"#/definitions/a"}},"b":{}}}"##,
+        r#"{"multipleOf":0.25}"#,
+        "\u{feff}{\"multipleOf\":100}",
+    ] {
+        assert_eq!(check(schema), Ok(()), "{schema}");
+    }
+}
+
+#[test]
+fn an_answer_says_each_name_once() {
+    let problem = problem("{}", r#"[{"a":1,"b":{"c":1,"\u0063":2}}]"#);
+    assert_eq!(problem, r#"The name "c" stands twice in the same object."#);
+    assert_eq!(judge("{}", r#"{"a":{"a":1},"b":{"a":1}}"#), Verdict::Satisfied);
 }

@@ -3,7 +3,9 @@
 
 use std::collections::VecDeque;
 
-use hostler_core::client::{Effect, Format, Gathered, Headless, Input, Options, Signal, Which, exit_code};
+use hostler_core::client::{
+    Earlier, Effect, Format, Gathered, Headless, Input, Options, Signal, Which, exit_code,
+};
 use hostler_core::ids::{PromptId, SessionId};
 use hostler_core::machine::{Effects, Entry, Machine};
 use hostler_core::protocol::{Command, Event, EventId, Notice, Reply, Request};
@@ -75,6 +77,7 @@ impl World {
             prompt,
             session: Which::New(session.id().clone()),
             fork: None,
+            earlier: Earlier::Reachable,
             keeps: false,
             format: Format::Jsonl,
             live: false,

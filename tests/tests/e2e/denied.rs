@@ -47,6 +47,30 @@ fn what_needs_permission_is_denied_and_the_model_is_told() {
 }
 
 #[test]
+fn whoever_runs_it_is_told_once_which_option_would_have_allowed_what_was_denied() {
+    let home = home();
+    let outside = home.root().join("outside.txt");
+    std::fs::write(&outside, "seen\n").unwrap();
+    let look = |id: &str| (id.to_owned(), "view", json!({"file_path": outside}));
+    let asks = [look("c1"), look("c2"), ("c3".to_owned(), "bash", json!({"command": "touch made"}))];
+    let asks =
+        asks.into_iter().fold(Answer::new(), |answer, (id, name, input)| answer.call(&id, name, input));
+    let provider = StrictProvider::start([asks, Answer::say("I may not.")]);
+    let run = home.run_text(&provider, ["Go."]).finish().expect_code(0);
+    let hints: Vec<_> = run.err.lines().filter(|line| line.starts_with("hostler: Denied")).collect();
+    assert_eq!(hints.len(), 2, "{}", run.err);
+    let rule = format!("read({})", outside.display());
+    assert!(hints[0].contains(&format!("--allow '{rule}'")) && hints[0].contains("--yolo"), "{}", run.err);
+    assert!(hints[1].contains("--allow 'bash(touch made)'"), "{}", run.err);
+    // What it says does it.
+    let (_, name, input) = look("c1");
+    let provider = StrictProvider::start([Answer::calling("c1", name, input), Answer::say("Done.")]);
+    let run = home.run_text(&provider, ["--allow", &rule, "Go."]).finish().expect_code(0);
+    assert!(!run.err.contains("hostler: Denied"), "{}", run.err);
+    assert!(provider.completions()[1].tool_results()[0].1.contains("seen"));
+}
+
+#[test]
 fn reading_inside_is_allowed_in_every_way_of_writing_a_path() {
     let home = home();
     home.write("src/a.txt", "one\n");

@@ -100,6 +100,36 @@ fn a_link_to_a_file_stays_one_and_the_file_is_written() {
 }
 
 #[test]
+fn a_file_that_cannot_be_one_is_said_before_anything_is_asked_and_none_is_made() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("never")));
+    std::os::unix::fs::symlink("loop", home.work().join("loop")).unwrap();
+    let long = "a".repeat(300);
+    for file in ["new/", long.as_str(), "loop", "."] {
+        let run = home.run(&provider, ["--output", file, "Hi"]).finish().expect_code(2);
+        assert!(run.last()["message"].as_str().unwrap().contains("give --output another"), "{}", run.last());
+    }
+    assert_eq!((provider.requests().len(), fs::read_dir(home.work()).unwrap().count()), (0, 1));
+}
+
+#[test]
+fn what_there_is_of_an_answer_when_a_limit_ends_the_run_is_in_the_file_as_it_is_in_the_last_line() {
+    let cut = Answer::say("Half of it").finish("length");
+    let (home, provider) = (home(), StrictProvider::start(cut));
+    let run = home.run(&provider, ["--output", "answer.txt", "Hi"]).finish().expect_code(4);
+    assert_eq!(run.last()["answer"], "Half of it");
+    assert_eq!(home.read("answer.txt"), "Half of it\n");
+}
+
+#[test]
+fn a_link_to_what_is_not_there_yet_leads_to_it() {
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+    std::os::unix::fs::symlink("real.txt", home.work().join("link.txt")).unwrap();
+    home.run(&provider, ["--output", "link.txt", "Hi"]).finish().expect_code(0);
+    assert!(home.work().join("link.txt").is_symlink());
+    assert_eq!(home.read("real.txt"), "Hello.\n");
+}
+
+#[test]
 fn a_file_that_may_not_be_written_is_said_before_anything_is_asked() {
     if rustix::process::geteuid().is_root() {
         println!("skipped: nothing is read-only for this user");

@@ -54,6 +54,28 @@ fn a_key_is_set_and_all_else_in_the_file_stays() {
     assert_eq!(home.read(".hostler/config.json"), "{\n  \"limits\": {\n    \"max_steps\": 5\n  }\n}\n");
 }
 
+#[test]
+fn a_key_is_unset_and_all_else_in_the_file_stays() {
+    let home = home();
+    let text = "{\n  // why\n  \"model\": \"a/b\", // really\n  \"models\": { \"a/b.1\": { \"tools\": true } },\n}\n";
+    home.configure(text);
+    let unset = |words: &[&str]| home.hostler(["config", "unset"]).words(words.to_vec()).finish();
+    let done = unset(&["models.a/b.1"]).expect_code(0);
+    assert!(done.out.starts_with("models.a/b.1 is no longer set in /"), "{}", done.out);
+    let left = fs::read_to_string(home.configuration()).unwrap();
+    assert!(left.contains("// why\n  \"model\": \"a/b\"") && left.contains("\"models\": {}"), "{left}");
+    let wrong = unset(&["models.a/b.1"]).expect_code(2);
+    assert!(
+        wrong.err.contains("models.a/b.1 is not set in /") && wrong.err.contains("show --origin"),
+        "{}",
+        wrong.err
+    );
+    assert_eq!(unset(&["modle"]).expect_code(2).err, "hostler: There is no key modle; did you mean model?\n");
+    unset(&["model", "--project"]).expect_code(2);
+    assert_eq!(fs::read_to_string(home.configuration()).unwrap(), left);
+    assert!(!home.work().join(".hostler").exists());
+}
+
 /// What people read who ask what a command does.
 #[test]
 fn help_says_what_there_is() {
@@ -62,6 +84,7 @@ fn help_says_what_there_is() {
         (&["config"][..], "config"),
         (&["config", "show"], "config-show"),
         (&["config", "set"], "config-set"),
+        (&["config", "unset"], "config-unset"),
         (&["schema"], "schema"),
         (&["trust"], "trust"),
         (&["models"], "models"),

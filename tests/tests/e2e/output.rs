@@ -121,6 +121,25 @@ fn a_failed_tool_fails_the_run_if_that_is_asked_for() {
 }
 
 #[test]
+fn a_run_without_a_standard_output_has_no_reader_and_asks_nothing() {
+    for (format, without) in [("text", ">&-"), ("json", "<&- >&-"), ("text", "<&- >&- 2>&-")] {
+        let (home, provider) = (home(), StrictProvider::start(Answer::say("never")));
+        let run = home.run_text(&provider, ["--format", format, "Hi"]);
+        let run = run.through_shell(&format!("exec \"$0\" \"$@\" {without}")).finish();
+        assert_eq!(
+            (run.code, run.out.as_str(), provider.requests().len()),
+            (Some(141), "", 0),
+            "{format} {without}"
+        );
+    }
+    // Who wants nothing to be printed says so with a device that takes everything.
+    let (home, provider) = (home(), StrictProvider::start(Answer::say("Hello.")));
+    let silent = "exec \"$0\" \"$@\" 1<>/dev/null";
+    home.run_text(&provider, ["Hi"]).through_shell(silent).finish().expect_code(0);
+    assert_eq!(provider.completions().len(), 1);
+}
+
+#[test]
 fn an_answer_that_cannot_be_delivered_is_no_success() {
     let full = std::path::Path::new("/dev/full");
     assert!(full.exists(), "a device that is always full");

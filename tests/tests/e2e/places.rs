@@ -69,6 +69,16 @@ fn falls_back(with: fn(Hostler<'_>) -> Hostler<'_>) {
     let made: Vec<_> = fs::read_dir(home.root().join("tmp")).unwrap().flatten().collect();
     assert_eq!(made.len(), 1);
     assert_eq!(made[0].metadata().unwrap().permissions().mode() & 0o777, 0o700);
+    let elsewhere = home.root().join("work/elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let first =
+        with(home.run(&provider, ["--continue", "Hi"]).without("XDG_STATE_HOME")).directory(elsewhere);
+    let first = first.finish().expect_code(2);
+    assert!(
+        first.last()["message"].as_str().unwrap().contains("no session to go on with"),
+        "{}",
+        first.last()
+    );
     let provider = StrictProvider::start(Answer::say("Again."));
     let run = with(home.run_text(&provider, ["--continue", "Hi"]).without("XDG_STATE_HOME"))
         .finish()
@@ -156,6 +166,19 @@ fn state_that_can_only_be_read_is_read_and_a_run_says_once_where_it_writes() {
         run.err
     );
     assert!(run.err.contains("those that are there can be listed and shown"), "{}", run.err);
+    for words in [
+        &["--continue"][..],
+        &["--session", &session],
+        &["--continue", "--fork"],
+        &["--session", "zz", "--fork"],
+    ] {
+        let run =
+            home.run(&provider, ["Hi"]).words(words.to_vec()).through_shell(HUMBLE).finish().expect_code(1);
+        assert_eq!(run.last()["reason"], "storage", "{words:?}");
+        let message = run.last()["message"].as_str().unwrap().to_owned();
+        assert!(message.contains("cannot be written to, so none of them can be gone on with"), "{message}");
+    }
+    assert_eq!(provider.completions().len(), 2, "nothing is asked for what is out of reach");
     assert_eq!(humble(&["sessions", "list", "--json"]).expect_code(0).out.lines().count(), 1);
     open_to_all(&home.state(), true);
 }

@@ -145,6 +145,17 @@ fn sessions_belong_to_their_directory() {
 }
 
 #[test]
+fn a_first_prompt_that_failed_is_not_lost_and_is_shown_with_the_next_one() {
+    let (home, provider) = (home(), StrictProvider::start([Answer::error(401, "No."), Answer::say("Here.")]));
+    let failed = home.run(&provider, ["Write a poem."]).finish().expect_code(3).lines().session();
+    let run = home.run(&provider, ["--continue", "Now that there is a key."]).finish().expect_code(0);
+    assert_eq!(run.lines().session(), failed);
+    let asked = provider.completions()[1].messages().to_vec();
+    let said = serde_json::to_string(&asked).unwrap();
+    assert!(said.contains("Write a poem.") && said.contains("Now that there is a key."), "{said}");
+}
+
+#[test]
 fn a_run_is_shown_with_how_it_ended() {
     let (home, provider) =
         (home(), StrictProvider::start([Answer::say("Hello."), Answer::error(400, "No.")]));
@@ -156,5 +167,6 @@ fn a_run_is_shown_with_how_it_ended() {
     assert!(shown(&bad).contains("error (provider, exit code 1)"), "{}", shown(&bad));
     let object = objects(&home, &["runs", "show", &bad, "--json"]).remove(0);
     assert_eq!((&object["run"], &object["finished"]["reason"]), (&json!(bad), &json!("provider")));
+    assert_eq!((&object["finished"]["exit_code"], &object["activity"]), (&json!(1), &json!("idle")));
     home.hostler(["runs", "show", "zz"]).finish().expect_code(2);
 }

@@ -147,8 +147,8 @@ fn when_the_process_is_killed_the_next_run_settles_sub_agents_first() {
     let sent = contents(&goes_on(&home));
     assert!(sent.contains("The program stopped while this was due or running"), "{sent}");
     both_ended(&home, &call, "interrupted");
-    let totals = &run_of(&home, &id)["finished"]["totals"];
-    assert_eq!((&totals["usage"]["input"], &totals["usage"]["output"]), (&json!(150), &json!(25)));
+    let usage = &run_of(&home, &id)["finished"]["usage"];
+    assert_eq!((&usage["input"], &usage["output"]), (&json!(150), &json!(25)));
 
     let after = log(&home);
     assert_eq!(after[..before.len()], before, "no record is lost or changed");

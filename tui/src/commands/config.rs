@@ -1,10 +1,11 @@
 //! `hostler config`: shows what is configured and by whom, and changes it.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use hostler_core::client::printable;
-use hostler_core::config::{Path, Settings, show};
+use hostler_core::config::{Layer, Path, Settings, show};
 use hostler_shell::config;
 use serde_json::{Map, Value, json};
 
@@ -24,14 +25,30 @@ pub(crate) fn config(command: &Config) -> Result<ExitCode, Failure> {
             super::warn(&loaded.warnings);
         }
         Config::Set { key, value, project } => {
-            let places = place.places();
-            let file = config::file_to_change(&places, *project).map_err(Failure::usage)?;
-            let beneath = if *project { config::beneath_project(&places) } else { Vec::new() };
+            let (file, beneath) = to_change(&place, *project)?;
             config::set(&file, key, value, &beneath).map_err(Failure::usage)?;
             print(&format!("{} is set in {}.\n", printable(key), file.display()))?;
         }
+        Config::Unset { key, project } => {
+            let (file, beneath) = to_change(&place, *project)?;
+            let (name, shown) = (file.display(), printable(key));
+            if !config::unset(&file, key, &beneath).map_err(Failure::usage)? {
+                return Err(Failure::usage(format!(
+                    "{shown} is not set in {name}; hostler config show --origin says where it is."
+                )));
+            }
+            print(&format!("{shown} is no longer set in {name}.\n"))?;
+        }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The file that a change goes to, and what lies beneath it.
+fn to_change(place: &Place, project: bool) -> Result<(PathBuf, Vec<Layer>), Failure> {
+    let places = place.places();
+    let file = config::file_to_change(&places, project).map_err(Failure::usage)?;
+    let beneath = if project { config::beneath_project(&places) } else { Vec::new() };
+    Ok((file, beneath))
 }
 
 fn in_words(settings: &Settings, origin: bool) -> String {

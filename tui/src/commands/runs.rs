@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use hostler_core::client::{exit_code, printable, rfc3339};
+use hostler_core::client::{exit_code, printable, rfc3339, run_json};
 use hostler_core::protocol::{Activity, Query, Reply, RunInfo};
 
-use super::{Asking, json, minute, print, short, unexpected};
+use super::{Asking, minute, print, short, unexpected};
 use crate::cli::Runs;
 use crate::failure::Failure;
 
@@ -21,8 +21,8 @@ pub(crate) fn runs(command: &Runs) -> Result<ExitCode, Failure> {
                 return Err(unexpected());
             };
             if *as_json {
-                let lines: Result<Vec<_>, _> = runs.iter().map(json).collect();
-                print(&lines?.concat())?;
+                let lines: Vec<_> = runs.iter().map(json_line).collect();
+                print(&lines.concat())?;
             } else {
                 print(&list(&runs))?;
             }
@@ -32,11 +32,15 @@ pub(crate) fn runs(command: &Runs) -> Result<ExitCode, Failure> {
                 return Err(unexpected());
             };
             for run in &runs {
-                if *as_json { print(&json(run)?)? } else { print(&show(run))? }
+                if *as_json { print(&json_line(run))? } else { print(&show(run))? }
             }
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn json_line(run: &RunInfo) -> String {
+    run_json(run) + "\n"
 }
 
 fn list(runs: &[RunInfo]) -> String {

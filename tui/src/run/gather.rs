@@ -64,6 +64,7 @@ fn answer_schema(path: &Path) -> Result<String, String> {
     match schema::check(&text) {
         Ok(()) => Ok(text),
         Err(Fault { at, message }) => {
+            let message = in_plain_words(&message);
             let at = at.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
             let file = path.display();
             Err(format!(
@@ -71,6 +72,21 @@ fn answer_schema(path: &Path) -> Result<String, String> {
             ))
         }
     }
+}
+
+/// What is wrong with a JSON text. Of half a character the library that reads it says no more than that an escape has ended.
+fn in_plain_words(message: &str) -> String {
+    const HALVES: [&str; 2] = ["unexpected end of hex escape", "lone leading surrogate in hex escape"];
+    let said = HALVES.into_iter().find(|said| message.contains(said));
+    said.map_or_else(
+        || message.to_owned(),
+        |said| {
+            message.replace(
+                said,
+                "an escape from \\ud800 to \\udfff is half a character and stands only with its other half",
+            )
+        },
+    )
 }
 
 /// What is permitted for always. A file that cannot be read may forbid something, so nothing is done without it.
@@ -81,4 +97,19 @@ fn kept(dir: &Path) -> Result<Vec<hostler_core::tools::Rule>, String> {
             rules::file(dir).display()
         )
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_character_in_a_schema_is_called_that() {
+        for text in [r#"{"const":"\ud800"}"#, r#"{"const":"\ud83d\ud83d"}"#, r#"{"const":"\udc00"}"#] {
+            let Err(Fault { message, .. }) = schema::check(text) else { panic!("{text}") };
+            let said = in_plain_words(&message);
+            assert!(said.contains("half a character") && !said.contains("hex escape"), "{text}: {said}");
+        }
+        assert_eq!(in_plain_words("expected value"), "expected value");
+    }
 }

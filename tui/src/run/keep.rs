@@ -2,11 +2,15 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use hostler_shell::tools::put;
 use rustix::fs::{Access, access};
 use tokio::sync::oneshot;
+
+/// How many links are followed, one after the other; as many as the system itself follows.
+const LINKS: usize = 40;
 
 /// The file, and what becomes of it.
 pub(super) struct Keeping {
@@ -47,7 +51,9 @@ pub(super) fn check(file: &Path) -> Result<(), String> {
         match fs::metadata(&target) {
             Ok(found) if !found.is_file() => return Err(io::Error::other("it is there and is no file")),
             Ok(_) => access(&target, Access::WRITE_OK)?,
-            Err(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            // A name that is too long, a link that leads to itself: what cannot be looked at cannot be written.
+            Err(error) => return Err(error),
         }
         Ok(access(dir, Access::WRITE_OK | Access::EXEC_OK)?)
     };
@@ -62,17 +68,26 @@ fn keep(file: &Path, text: &str) -> io::Result<()> {
     put(&place_of(file)?.0, text.as_bytes())
 }
 
-/// The file itself, where a link leads to it, and its directory.
+/// The file itself, where a link leads to it, also if it is not there yet; and its directory.
 fn place_of(file: &Path) -> io::Result<(PathBuf, PathBuf)> {
-    let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_path_buf());
-    if target.file_name().is_none() {
+    let mut target = file.to_path_buf();
+    for _ in 0..LINKS {
+        let Ok(next) = fs::read_link(&target) else { break };
+        target = dir_of(&target).join(next);
+    }
+    let of_directory = target.as_os_str().as_bytes().ends_with(b"/");
+    if target.file_name().is_none() || of_directory {
         return Err(io::Error::other("it names no file"));
     }
-    let dir = match target.parent() {
+    let dir = dir_of(&target);
+    Ok((target, dir))
+}
+
+fn dir_of(file: &Path) -> PathBuf {
+    match file.parent() {
         Some(dir) if !dir.as_os_str().is_empty() => dir.to_path_buf(),
         Some(_) | None => PathBuf::from("."),
-    };
-    Ok((target, dir))
+    }
 }
 
 #[cfg(test)]
@@ -112,10 +127,37 @@ mod tests {
     }
 
     #[test]
+    fn a_link_to_what_is_not_there_yet_stays_one_and_leads_to_it() {
+        let temp = tempfile::tempdir().unwrap();
+        let (file, first, link) =
+            (temp.path().join("in/answer.txt"), temp.path().join("in/first"), temp.path().join("link"));
+        fs::create_dir(temp.path().join("in")).unwrap();
+        std::os::unix::fs::symlink("answer.txt", &first).unwrap();
+        std::os::unix::fs::symlink("in/first", &link).unwrap();
+        check(&link).unwrap();
+        keep(&link, "new\n").unwrap();
+        assert!([&first, &link].iter().all(|link| fs::symlink_metadata(link).unwrap().is_symlink()));
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new\n");
+    }
+
+    #[test]
     fn what_cannot_be_written_is_known_before() {
         let temp = tempfile::tempdir().unwrap();
-        for file in [temp.path().to_path_buf(), temp.path().join("missing/answer.txt"), "/dev/null".into()] {
+        std::os::unix::fs::symlink("loop", temp.path().join("loop")).unwrap();
+        std::os::unix::fs::symlink("nowhere/a", temp.path().join("lost")).unwrap();
+        for file in [
+            temp.path().to_path_buf(),
+            temp.path().join("missing/answer.txt"),
+            "/dev/null".into(),
+            temp.path().join("new/"),
+            temp.path().join("a".repeat(300)),
+            temp.path().join("loop"),
+            temp.path().join("lost"),
+            temp.path().join("..").join(".."),
+            PathBuf::new(),
+        ] {
             assert!(check(&file).unwrap_err().contains("give --output another file"), "{}", file.display());
         }
+        assert_eq!(fs::read_dir(temp.path()).unwrap().count(), 2, "looking leaves nothing behind");
     }
 }

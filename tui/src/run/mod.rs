@@ -1,6 +1,7 @@
 //! `hostler run`: ties the decisions of `client::Headless` to signals, standard input and output, and the door.
 
 mod attach;
+mod closed;
 mod gather;
 mod keep;
 mod opening;
@@ -16,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hostler_core::client::{Effect, Headless, Input, Options};
+use hostler_core::client::{Effect, Headless, Input, Options, Wishes};
 use hostler_core::config::Config;
 use hostler_core::machine::{Effects, Machine};
 use hostler_core::protocol::{Refusal, RefusalKind, Reply, Request};
@@ -86,9 +87,10 @@ enum Woken {
 impl Run {
     fn new(args: &RunArgs) -> Result<Self, Failure> {
         let clock = Clock::start();
-        let mut options = options::options(args)?;
+        let wishes = options::wishes(args)?;
+        let mut options = options::options(args, wishes.clone())?;
         tracing::info!(run = %options.prompt.id, "a run begins");
-        let place = configured(args, &mut options);
+        let place = configured(args, wishes, &mut options);
         let signals = Signals::watch().map_err(|error| {
             Failure::error(format!(
                 "Signals cannot be watched ({error}); see whether there is room for another process."
@@ -115,6 +117,9 @@ impl Run {
 
     async fn until_over(mut self, args: RunArgs) -> u8 {
         self.feed(Input::Begin);
+        if closed::was_closed() {
+            self.feed(Input::OutputClosed);
+        }
         if let Err(refusal) = &self.place {
             self.feed(Input::Unavailable(refusal.clone()));
         }
@@ -319,26 +324,21 @@ async fn wait(
     }
 }
 
-/// Finds out where the run is and what is configured there; the command line has the last word.
-fn configured(args: &RunArgs, options: &mut Options) -> Result<(Arc<Place>, Arc<Config>), Refusal> {
+/// Finds out where the run is and what is configured there.
+fn configured(
+    args: &RunArgs,
+    wishes: Wishes,
+    options: &mut Options,
+) -> Result<(Arc<Place>, Arc<Config>), Refusal> {
     let place = Place::here().map_err(|message| Refusal::new(RefusalKind::Storage, message))?;
     options.cwd = place.root.display().to_string();
+    options.earlier = place.earlier.clone();
     if !args.ephemeral {
         // Where nothing is kept it does not matter where it would be.
         options.warnings.extend(place.warning.clone());
     }
     let loaded = place.configuration().map_err(|message| Refusal::new(RefusalKind::Invalid, message))?;
     options.warnings.extend(loaded.warnings);
-    let limits = loaded.config.limits;
-    let terms = &mut options.prompt.terms;
-    terms.model = terms.model.take().or_else(|| loaded.config.model.clone());
-    terms.small_model = terms.small_model.take().or_else(|| loaded.config.small_model.clone());
-    // A title of a model's making costs something, so it is made only if somebody asks for it.
-    terms.title = terms.small_model.is_some();
-    terms.max_cost = args.max_cost.or(limits.max_cost);
-    terms.max_steps = args.max_steps.or(limits.max_steps).unwrap_or(terms.max_steps);
-    terms.max_wait = args.max_wait.or(limits.max_wait).unwrap_or(terms.max_wait);
-    terms.rules.extend(loaded.rules);
-    options.timeout = args.timeout.or(limits.timeout);
+    (options.prompt.terms, options.timeout) = wishes.settle(&loaded.config, loaded.rules);
     Ok((Arc::new(place), Arc::new(loaded.config)))
 }

@@ -2,31 +2,33 @@
 
 use std::io::IsTerminal;
 
-use hostler_core::client::{Format, Options, Which};
+use hostler_core::client::{Earlier, Format, Options, Which, Wishes};
+use hostler_core::config::Config;
 use hostler_core::ids::{ClientId, PromptId, RunId, SessionId};
-use hostler_core::prompt::{PermissionMode, Prompt, Terms};
+use hostler_core::prompt::{PermissionMode, Prompt};
 use hostler_core::tools::{Action, Rule};
 use uuid::Uuid;
 
 use crate::cli::{FormatArg, RunArgs};
 use crate::failure::Failure;
 
-/// The options of a run, as far as the command line says them: where it is and what is configured there is not known yet. A
-/// rule that makes no sense is a mistake in the command line.
-pub(super) fn options(args: &RunArgs) -> Result<Options, Failure> {
+/// The options of a run, as far as the command line says them: where it is and what is configured there is not known yet.
+pub(super) fn options(args: &RunArgs, wishes: Wishes) -> Result<Options, Failure> {
     let run = id();
+    let (terms, timeout) = wishes.settle(&Config::bare(), Vec::new());
     let prompt = Prompt {
         id: PromptId::new(run.clone()),
         run: Some(RunId::new(run)),
         client: ClientId::new(id()),
         text: String::new(),
         attachments: Vec::new(),
-        terms: terms(args)?,
+        terms,
     };
     let terminal = std::io::stdout().is_terminal();
     Ok(Options {
         prompt,
         session: session(args)?,
+        earlier: Earlier::Reachable,
         fork: args.fork.then(|| SessionId::new(id())),
         keeps: args.output.is_some(),
         format: match args.format {
@@ -38,7 +40,7 @@ pub(super) fn options(args: &RunArgs) -> Result<Options, Failure> {
         terminal,
         quiet: args.quiet,
         fail_on_tool_error: args.fail_on_tool_error,
-        timeout: args.timeout,
+        timeout,
         version: env!("CARGO_PKG_VERSION").to_owned(),
         cwd: String::new(),
         warnings: Vec::new(),
@@ -56,18 +58,18 @@ fn session(args: &RunArgs) -> Result<Which, Failure> {
     }
 }
 
-fn terms(args: &RunArgs) -> Result<Terms, Failure> {
-    let usual = Terms::headless();
-    Ok(Terms {
+/// What the command line says about the terms of a run. A rule that makes no sense is a mistake in it.
+pub(super) fn wishes(args: &RunArgs) -> Result<Wishes, Failure> {
+    Ok(Wishes {
         model: args.model.clone(),
+        small_model: args.small_model.clone(),
         permission: mode(args),
         rules: rules(args)?,
-        max_steps: args.max_steps.unwrap_or(usual.max_steps),
-        max_wait: args.max_wait.unwrap_or(usual.max_wait),
-        max_cost: args.max_cost,
-        small_model: args.small_model.clone(),
         append_system: args.append_system.clone(),
-        ..usual
+        max_steps: args.max_steps,
+        max_cost: args.max_cost,
+        max_wait: args.max_wait,
+        timeout: args.timeout,
     })
 }
 

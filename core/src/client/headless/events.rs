@@ -314,6 +314,7 @@ impl Headless {
         out: &mut Effects<Effect>,
     ) {
         let (name, input) = self.call(call);
+        self.hints.note(&name, &input, outcome);
         let finished = lines::ToolFinished {
             call,
             name: &name,

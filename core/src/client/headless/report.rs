@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::super::lines::{self, Place};
 use super::super::{exit_code, text};
-use super::{Effect, Format, Headless, Input, Phase, SETTLE, Signal, cancelled_status, reason_of};
+use super::stop::{cancelled_status, reason_of};
+use super::{Effect, Format, Headless, Input, Phase, SETTLE, Signal};
 use crate::machine::Effects;
 use crate::protocol::EventId;
 use crate::record::{Reason, RunFinished, RunStatus};
@@ -156,6 +157,7 @@ impl Headless {
             }
             Format::Text => self.report_text(answer.map(|(_, text)| text), out),
         }
+        self.say_hints(out);
         if !terminal.message.is_empty() && self.options.format == Format::Text {
             out.push(Effect::Err(format!("hostler: {}\n", text::one_line(&terminal.message))));
         }

@@ -55,6 +55,24 @@ fn what_was_not_submitted_was_not_begun_and_that_is_said() {
 }
 
 #[test]
+fn a_copy_that_was_being_made_may_be_there_and_that_is_said() {
+    let options = crate::client::Options {
+        session: crate::client::Which::Prefix("o".into()),
+        fork: Some(crate::ids::SessionId::new("new")),
+        ..options(Format::Jsonl)
+    };
+    let mut stand = Stand::new(options);
+    stand.feed(Input::Begin);
+    stand.ready("Do it.");
+    stand.feed(super::start::found("old"));
+    lost(&mut stand);
+    assert_eq!(ended(&stand), as_lost());
+    let message = stand.last()["message"].as_str().unwrap_or_default().to_string();
+    assert!(message.contains("The prompt was not run") && message.contains("sessions list"), "{message}");
+    assert!(!message.contains("Nothing was begun"), "{message}");
+}
+
+#[test]
 fn whoever_has_interrupted_a_run_ends_with_that_signal_also_without_the_server() {
     let mut stand = Stand::begun(options(Format::Jsonl));
     stand.signal(Signal::Interrupt);

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::super::{Effect, Format, Gathered, Headless, Input, Options, Signal, Which};
+use super::super::{Earlier, Effect, Format, Gathered, Headless, Input, Options, Signal, Which};
 use crate::content::{Block, Finish, ToolCall, ToolOutcome, ToolStatus, Usage};
 use crate::ids::{CallId, MessageId, RunId, SessionId, TurnId};
 use crate::machine::{Effects, Entry, Machine};
@@ -38,6 +38,7 @@ pub(super) fn options(format: Format) -> Options {
         prompt: words::run("p", ""),
         session: Which::New(words::session()),
         fork: None,
+        earlier: Earlier::Reachable,
         keeps: false,
         format,
         live: false,

@@ -1,7 +1,7 @@
 //! From the first line to acceptance: the prompt, the session, and whatever can go wrong with them.
 
 use super::stand::{Stand, finished, options};
-use crate::client::{Format, Gathered, Input, Options, Which};
+use crate::client::{Earlier, Format, Gathered, Input, Options, Which};
 use crate::ids::{ClientId, RunId, SessionId};
 use crate::protocol::{
     Activity, Command, Ended, Event, Holder, Notice, Query, Refusal, RefusalKind, Reply, Request, RunInfo,
@@ -26,7 +26,7 @@ pub(super) fn info(id: &str) -> SessionInfo {
     }
 }
 
-fn found(id: &str) -> Input {
+pub(super) fn found(id: &str) -> Input {
     Input::Reply(Box::new(Reply::Session(info(id))))
 }
 
@@ -97,6 +97,54 @@ fn the_latest_session_is_continued_or_a_new_one_begun() {
     stand.ready("Do it.");
     stand.feed(refused(RefusalKind::NotFound));
     assert_eq!(*chosen(&stand), SessionChoice::New { id: SessionId::new("fresh") });
+}
+
+/// All that goes on with what was kept before.
+fn going_on() -> [Options; 4] {
+    let latest = || Which::Latest(SessionId::new("fresh"));
+    let prefix = || Which::Prefix("ol".into());
+    let fork = || Some(SessionId::new("copy"));
+    [(latest(), None), (prefix(), None), (latest(), fork()), (prefix(), fork())]
+        .map(|(session, fork)| Options { session, fork, ..options(Format::Jsonl) })
+}
+
+#[test]
+fn what_cannot_be_written_is_not_gone_on_with_and_nothing_else_is_begun_for_it() {
+    for options in going_on() {
+        let mut stand = Stand::new(Options { earlier: Earlier::ReadOnly("/state".into()), ..options });
+        stand.feed(Input::Begin);
+        stand.ready("Do it.");
+        assert_eq!((stand.exit, stand.requests.len()), (Some(1), 0));
+        assert_eq!((&stand.last()["status"], &stand.last()["reason"]), (&"error".into(), &"storage".into()));
+        let message = stand.last()["message"].as_str().unwrap_or_default().to_string();
+        assert!(message.contains("/state, which cannot be written to"), "{message}");
+    }
+}
+
+#[test]
+fn where_earlier_sessions_cannot_be_seen_none_is_begun_in_the_place_of_one() {
+    for options in going_on() {
+        let mut stand = Stand::new(Options { earlier: Earlier::Unknown, ..options });
+        stand.feed(Input::Begin);
+        stand.ready("Do it.");
+        stand.feed(refused(RefusalKind::NotFound));
+        assert_eq!((stand.exit, stand.requests.len()), (Some(2), 1));
+    }
+    let latest = Which::Latest(SessionId::new("fresh"));
+    let mut stand =
+        Stand::new(Options { session: latest, earlier: Earlier::Unknown, ..options(Format::Text) });
+    stand.ready("Do it.");
+    stand.feed(found("old"));
+    assert_eq!(*chosen(&stand), SessionChoice::Existing { id: SessionId::new("old") });
+}
+
+#[test]
+fn a_new_session_is_begun_wherever_earlier_ones_are() {
+    for earlier in [Earlier::Reachable, Earlier::Unknown, Earlier::ReadOnly("/state".into())] {
+        let mut stand = Stand::new(Options { earlier, ..options(Format::Text) });
+        stand.ready("Do it.");
+        assert_eq!(*chosen(&stand), SessionChoice::New { id: words::session() });
+    }
 }
 
 #[test]

@@ -70,7 +70,11 @@ impl Durable {
                 self.with_turn(|turn| turn.crowded = if *crowded { turn.crowded + 1 } else { 0 });
             }
             Record::AnswerRefused { turn, prompt, message, text, .. } => {
-                self.with_turn(|turn| (turn.repairs, turn.answer) = (turn.repairs + 1, None));
+                self.with_turn(|turn| {
+                    (turn.repairs, turn.answer) = (turn.repairs + 1, None);
+                    // A step that was to be the answer stands between what was denied before it and what is after it.
+                    turn.denied_steps = 0;
+                });
                 let (prompt, text, attachments) = (prompt.clone(), text.clone(), Vec::new());
                 let user = UserMessage { turn: *turn, prompt, text, attachments };
                 self.push(*message, MessageBody::User(user));

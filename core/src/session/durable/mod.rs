@@ -28,7 +28,7 @@ pub(super) use length::prompt_bytes;
 pub use turn::{Purpose, Turn};
 
 /// The version of the fold. A snapshot of another version is not used; the log is folded anew.
-pub const FOLD_VERSION: u32 = 5;
+pub const FOLD_VERSION: u32 = 6;
 
 /// How many bytes a session's log may grow before a snapshot of it is worth its while.
 const TAIL_BYTES: u64 = 1 << 20;

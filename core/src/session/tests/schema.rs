@@ -2,7 +2,7 @@
 
 use crate::content::MessageBody;
 use crate::model::{Item, Preparation};
-use crate::prompt::{Delivery, Prompt, Terms};
+use crate::prompt::{Delivery, PermissionMode, Prompt, Terms};
 use crate::protocol::{RefusalKind, Reply};
 use crate::record::{Reason, Record, RunStatus};
 use crate::rig::words::{self, prompt, run, session, stop, text};
@@ -123,6 +123,26 @@ fn tools_may_be_called_in_between_and_what_is_said_with_them_is_no_answer() {
     let (status, _, answer) = end(&rig);
     let answer = rig.durable(&session()).answer(crate::ids::MessageId(answer.unwrap_or_default()));
     assert_eq!((status, answer.map(|answer| answer.text())), (RunStatus::Ok, Some("{}".into())));
+}
+
+#[test]
+fn denials_before_and_after_an_answer_that_will_not_do_are_not_in_a_row() {
+    let mut rig = Rig::new();
+    let terms = Terms { permission: PermissionMode::Headless, ..demanding(run("p", "")).terms };
+    rig.begin(Prompt { terms, ..run("p", "Do it.") });
+    let denied = |rig: &mut Rig| {
+        rig.call(&[("bash", r#"{"command":"ls"}"#)]);
+        rig.inspected(1);
+    };
+    denied(&mut rig);
+    denied(&mut rig);
+    rig.answer("[]");
+    violated(&mut rig);
+    denied(&mut rig);
+    denied(&mut rig);
+    assert!(rig.ended("p").is_none(), "{:?}", rig.end("p"));
+    denied(&mut rig);
+    assert_eq!(end(&rig), (RunStatus::Denied, Reason::Denied, None));
 }
 
 #[test]

@@ -70,6 +70,30 @@ fn a_cut_answer_runs_its_complete_calls_and_then_ends_the_turn() {
 }
 
 #[test]
+fn a_call_that_was_cut_off_before_its_arguments_is_not_run_as_if_it_had_none() {
+    let cut = |calls: &[(&str, &str)], finish| {
+        let mut rig = Rig::new();
+        rig.begin(prompt("p", "Look."));
+        let asks = rig.call_and_finish(calls, finish).asks();
+        (rig, asks)
+    };
+    for input in ["", "  "] {
+        let (rig, asks) = cut(&[("ls", input)], FinishReason::Length);
+        assert_eq!(asks, ["close s"]);
+        let (status, text) = rig.outcome(call_id(1, 1, 1));
+        assert_eq!(status, ToolStatus::Error);
+        assert!(text.contains("Nothing was run") && text.contains("output limit"), "{text}");
+        assert_eq!(end(&rig), (RunStatus::Limit, Reason::OutputLimit));
+    }
+    let inspects = ["inspect t1.s1.c1"];
+    assert_eq!(cut(&[("ls", "{}")], FinishReason::Length).1, inspects, "what is whole is run");
+    assert_eq!(cut(&[("ls", "")], FinishReason::ToolCalls).1, inspects, "a model that is done meant none");
+    let (rig, asks) = cut(&[("ls", ""), ("view", "{")], FinishReason::Length);
+    assert_eq!(asks, inspects, "what is not the last thing is whole");
+    assert_eq!(rig.outcome(call_id(1, 1, 2)).0, ToolStatus::Error);
+}
+
+#[test]
 fn a_withheld_answer_runs_nothing() {
     let mut rig = Rig::new();
     rig.begin(prompt("p", "Do it."));

@@ -2,11 +2,12 @@
 
 use crate::content::ToolStatus;
 use crate::model::Item;
+use crate::prompt::{PermissionMode, Prompt, Terms};
 use crate::record::Record;
 use crate::rig::words::{call_id, headless, outcome, prompt, reading, session};
 use crate::rig::{Batch, Rig};
 use crate::session::Input;
-use crate::tools::Intent;
+use crate::tools::{Action, Intent, Rule};
 
 const BASH: (&str, &str) = ("bash", r#"{"command":"make"}"#);
 const VIEW: (&str, &str) = ("view", r#"{"file_path":"a"}"#);
@@ -105,6 +106,37 @@ fn a_denied_call_does_not_run_and_the_next_one_has_its_turn() {
     assert_eq!(status, ToolStatus::Denied);
     assert!(told.contains("Permission denied"), "{told}");
     assert_eq!(rig.inspected_as(2, reading(true)).asks(), ["run t1.s1.c2"]);
+}
+
+/// What programs are told about the first call that this prompt's turn makes.
+fn told(prompt: Prompt, call: (&str, &str), intent: Intent) -> Option<String> {
+    let mut rig = Rig::new();
+    rig.begin(prompt);
+    rig.call(&[call]);
+    rig.inspected_as(1, intent);
+    let finished = rig.log.iter().find_map(|entry| match &entry.record {
+        Record::ToolCallFinished { outcome, .. } => Some(outcome.clone()),
+        _ => None,
+    });
+    let outcome = finished.expect("it has ended");
+    assert_eq!(outcome.status, ToolStatus::Denied);
+    outcome.metadata
+}
+
+#[test]
+fn of_a_call_that_nobody_could_be_asked_about_programs_are_told_what_would_have_let_it_pass() {
+    let commands = vec![vec!["cargo".to_string(), "test".into(), "-q".into()]];
+    let builds = || Intent { commands: commands.clone(), ..reading(true) };
+    let allow = |rules: &str| Some(format!(r#"{{"allow":[{rules}]}}"#));
+    assert_eq!(told(headless("p", "Do it."), BASH, builds()), allow(r#""bash(cargo test *)""#));
+    let unknown = Intent { complete: false, ..builds() };
+    assert_eq!(told(headless("p", "Do it."), BASH, unknown), allow(""), "no rule says it");
+    let rules = vec![Rule::parse(Action::Deny, "bash(cargo *)", None).expect("a rule")];
+    let forbidden = Prompt { terms: Terms { rules, ..Terms::headless() }, ..headless("p", "Do it.") };
+    assert_eq!(told(forbidden, BASH, builds()), None, "what a rule forbids no option allows");
+    let terms = Terms { permission: PermissionMode::Plan, ..Terms::headless() };
+    let planning = Prompt { terms, ..headless("p", "Do it.") };
+    assert_eq!(told(planning, VIEW, reading(false)), told(headless("p", "Do it."), VIEW, reading(false)));
 }
 
 #[test]

@@ -72,6 +72,7 @@ fn files_and_variables_that_cannot_be_used_are_said_so() {
     for (what, words) in [
         ("A key to be set that there is not.", &["modle", "x"][..]),
         ("A key to be set that is none.", &["a..b", "x"]),
+        ("A model to be set without its provider.", &["model", "gpt-5"]),
         ("A value to be set of another kind.", &["limits.max_steps", "many"]),
         ("A value to be set that cannot be.", &["providers.openai.base_url", "here"]),
     ] {

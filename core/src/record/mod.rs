@@ -4,12 +4,15 @@
 //! Variants and fields are only ever added. A reader that meets a type it does not know skips the record; the log
 //! keeps it.
 
+mod ending;
+mod kind;
+
 use alloc::string::String;
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
 
-use crate::content::{Block, ErrorInfo, Finish, Message, ToolOutcome, Usage};
+use crate::content::{Block, Finish, Message, ToolOutcome, Usage};
 use crate::ids::{AttemptId, CallId, ClientId, MessageId, PromptId, RunId, SessionId, StepId, TurnId};
 use crate::model::{CallError, ModelRef, Preparation};
 use crate::prompt::Prompt;
@@ -17,6 +20,8 @@ use crate::todos::Todo;
 use crate::tools::{Ask, Rule};
 
 pub use crate::totals::{ToolCounts, Totals};
+pub use ending::{Reason, RunFinished, RunStatus, TurnOutcome};
+pub use kind::Strength;
 
 /// One durable fact of a session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -378,290 +383,6 @@ pub enum CancelScope {
     /// One run.
     Run(RunId),
 }
-
-/// How a turn ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum TurnOutcome {
-    /// The answer is complete.
-    Completed,
-    /// Somebody cancelled it.
-    Cancelled(Reason),
-    /// It failed.
-    Failed(ErrorInfo),
-    /// The process that ran it ended.
-    Interrupted,
-    /// A limit ended it.
-    Limited(Reason, String),
-    /// Nothing but denied calls for several steps ended it.
-    Denied,
-    /// A person denied a call.
-    DeniedByPerson,
-    /// The provider withheld the answer.
-    Refused,
-    /// The conversation has become too long; the run goes on once it is summed up.
-    Continued,
-}
-
-/// The terminal record of a run.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunFinished {
-    /// The run.
-    pub run: RunId,
-    /// The prompt that it was the life of.
-    pub prompt: PromptId,
-    /// How it ended.
-    pub status: RunStatus,
-    /// Why, for programs.
-    pub reason: Reason,
-    /// Why, for people: one sentence; empty if all went well.
-    pub message: String,
-    /// The last message with text, if there is one: the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answer: Option<MessageId>,
-    /// What the whole run used.
-    pub totals: Totals,
-    /// How long it took from acceptance, in milliseconds.
-    pub duration: u64,
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunStatus {
-    /// The answer is complete.
-    Ok,
-    /// Something failed.
-    Error,
-    /// Somebody cancelled it.
-    Cancelled,
-    /// A limit ended it.
-    Limit,
-    /// Denials ended it.
-    Denied,
-}
-
-/// Why a run ended, as a word that programs can rely on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reason {
-    /// The answer is complete.
-    Completed,
-    /// The provider failed after the retries it deserved.
-    Provider,
-    /// The provider withheld the answer.
-    Refusal,
-    /// Records could not be written or read.
-    Storage,
-    /// Something here is wrong.
-    Internal,
-    /// The process that ran it ended.
-    Interrupted,
-    /// A tool failed, under `--fail-on-tool-error`.
-    ToolError,
-    /// The answer did not satisfy the schema.
-    Schema,
-    /// Bad usage or configuration, or an unknown session.
-    Usage,
-    /// The model is not known.
-    UnknownModel,
-    /// No provider is configured.
-    NoProvider,
-    /// Credentials were refused or are missing.
-    Credentials,
-    /// The model's output limit cut the answer.
-    OutputLimit,
-    /// The turn had as many steps as it may have.
-    MaxSteps,
-    /// The run cost as much as it may.
-    MaxCost,
-    /// The run took as long as it may.
-    Timeout,
-    /// The provider asked for a longer wait than is allowed.
-    MaxWait,
-    /// The model repeated itself.
-    Repetition,
-    /// The conversation cannot be made to fit.
-    Context,
-    /// Every call of three steps in a row was denied, or a person's denial ended the turn.
-    Denied,
-    /// The prompt was returned before it began.
-    Returned,
-    /// The server was lost.
-    ServerLost,
-    /// Another client cancelled it.
-    Client,
-    /// The server shut down.
-    Shutdown,
-    /// The user asked for it.
-    User,
-    /// SIGHUP.
-    Sighup,
-    /// SIGINT.
-    Sigint,
-    /// SIGTERM.
-    Sigterm,
-    /// The reader of the output went away.
-    OutputClosed,
-}
-
-/// How safe a commit must be before anybody is told of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Strength {
-    /// It survives the end of the process.
-    Normal,
-    /// It survives the loss of power.
-    Full,
-}
-
-impl Record {
-    /// Streamed pieces of what a later record states whole: they may be deleted once that is there.
-    pub fn is_chunk(&self) -> bool {
-        matches!(
-            self,
-            Record::TextAppended { .. }
-                | Record::ReasoningAppended { .. }
-                | Record::ToolOutputAppended { .. }
-        )
-    }
-
-    /// Whether nothing is under way in its session behind it, so that it is a good time to save the session's state.
-    pub fn is_rest(&self) -> bool {
-        matches!(self, Record::TurnFinished { .. })
-    }
-
-    /// How safe its commit must be. Acceptance is promised across the network only by a server.
-    pub fn strength(&self, serving: bool) -> Strength {
-        match self {
-            Record::RunFinished(_) => Strength::Full,
-            Record::PromptAccepted { .. } if serving => Strength::Full,
-            _ => Strength::Normal,
-        }
-    }
-
-    /// Reads a record as it stands in a log. None if its type is not known, which is no error: a newer version wrote
-    /// it.
-    pub fn read(body: &str) -> Result<Option<Self>, serde_json::Error> {
-        match serde_json::from_str(body) {
-            Ok(record) => Ok(Some(record)),
-            Err(error) if Self::is_known(body) => Err(error),
-            Err(_) => Ok(None),
-        }
-    }
-
-    fn is_known(body: &str) -> bool {
-        let Some(rest) = body.trim_start().strip_prefix("{\"") else { return true };
-        let Some((kind, _)) = rest.split_once('"') else { return true };
-        KINDS.contains(&kind)
-    }
-
-    /// The name of its type, as it stands in the log.
-    pub fn kind(&self) -> &'static str {
-        KINDS[self.kind_index()]
-    }
-
-    /// The names of all types.
-    pub fn kinds() -> impl Iterator<Item = &'static str> {
-        KINDS.into_iter()
-    }
-
-    fn kind_index(&self) -> usize {
-        match self {
-            Record::SessionCreated { .. } => 0,
-            Record::PromptAccepted { .. } => 1,
-            Record::PromptQueued { .. } => 2,
-            Record::PromptFolded { .. } => 3,
-            Record::PromptReturned { .. } => 4,
-            Record::Prepared { .. } => 5,
-            Record::TurnStarted { .. } => 6,
-            Record::StepStarted { .. } => 7,
-            Record::AttemptStarted { .. } => 8,
-            Record::TextAppended { .. } => 9,
-            Record::ReasoningAppended { .. } => 10,
-            Record::AttemptFailed { .. } => 11,
-            Record::MessageFinished { .. } => 12,
-            Record::PermissionDecided { .. } => 13,
-            Record::ToolCallStarted { .. } => 14,
-            Record::ToolOutputAppended { .. } => 15,
-            Record::ToolCallFinished { .. } => 16,
-            Record::StepFinished { .. } => 17,
-            Record::CancelAccepted { .. } => 18,
-            Record::TurnFinished { .. } => 19,
-            Record::RunFinished(_) => 20,
-            Record::SummaryStarted { .. } => 21,
-            Record::SummaryFinished { .. } => 22,
-            Record::TurnContinued { .. } => 23,
-            Record::SubAgentFinished { .. } => 24,
-            Record::TodosChanged { .. } => 25,
-            Record::PermissionAsked { .. } => 26,
-            Record::PermissionWithdrawn { .. } => 27,
-            Record::TitleChanged { .. } => 28,
-            Record::SessionForked { .. } => 29,
-            Record::AnswerRefused { .. } => 30,
-        }
-    }
-}
-
-const KINDS: [&str; 31] = [
-    "SessionCreated",
-    "PromptAccepted",
-    "PromptQueued",
-    "PromptFolded",
-    "PromptReturned",
-    "Prepared",
-    "TurnStarted",
-    "StepStarted",
-    "AttemptStarted",
-    "TextAppended",
-    "ReasoningAppended",
-    "AttemptFailed",
-    "MessageFinished",
-    "PermissionDecided",
-    "ToolCallStarted",
-    "ToolOutputAppended",
-    "ToolCallFinished",
-    "StepFinished",
-    "CancelAccepted",
-    "TurnFinished",
-    "RunFinished",
-    "SummaryStarted",
-    "SummaryFinished",
-    "TurnContinued",
-    "SubAgentFinished",
-    "TodosChanged",
-    "PermissionAsked",
-    "PermissionWithdrawn",
-    "TitleChanged",
-    "SessionForked",
-    "AnswerRefused",
-];
-
 fn is_false(value: &bool) -> bool {
     !value
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_record_is_named_in_the_log_as_by_kind() {
-        let record = Record::PromptQueued { prompt: PromptId::new("p") };
-        let body = serde_json::to_string(&record).unwrap_or_default();
-        assert!(body.starts_with("{\"PromptQueued\":"), "{body}");
-        assert_eq!(record.kind(), "PromptQueued");
-        assert_eq!(Record::read(&body).ok(), Some(Some(record)));
-    }
-
-    #[test]
-    fn an_unknown_type_is_skipped_and_a_broken_known_one_is_an_error() {
-        assert_eq!(Record::read(r#"{"ComesLater":{"x":1}}"#).ok(), Some(None));
-        assert!(Record::read(r#"{"PromptQueued":{"x":1}}"#).is_err());
-        assert!(Record::read("nonsense").is_err());
-    }
-
-    #[test]
-    fn fields_that_come_later_do_not_matter() {
-        let read = Record::read(r#"{"PromptQueued":{"prompt":"p","later":1}}"#);
-        assert_eq!(read.ok(), Some(Some(Record::PromptQueued { prompt: PromptId::new("p") })));
-    }
 }
