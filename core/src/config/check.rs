@@ -251,7 +251,7 @@ fn wrong_text(kind: &Kind, text: &str) -> Option<String> {
         }
         _ if !printable => Some("has a control character in it; leave that out".into()),
         Kind::Model if !is_model(text) => {
-            Some(format!("cannot be {:?}; write PROVIDER/NAME, such as openai/gpt-5", short(text)))
+            Some(format!("cannot be {}; write PROVIDER/NAME, such as openai/gpt-5", quoted(text)))
         }
         _ => None,
     }
