@@ -124,6 +124,8 @@ options! {
     deletes,
     /// How often a prompt comes from a `hostler run`.
     headless,
+    /// Whether the prices of models are known.
+    priced,
     /// How often a call would touch something outside of the workspace.
     outside,
     /// How often a process that starts finds its clock put back.
@@ -156,8 +158,13 @@ options! {
     usage_missing,
     /// Whether a key that is refused can be found out anew.
     renewable,
+    /// Does not know its own seals any more when it is sent them back.
+    provider_seals,
     /// Makes the same call over and over.
     provider_circle,
+    /// What circles are made of: 0 one call, 1 two that take turns, 2 three, 3 four, 4 others each time, 5 one of ten is
+    /// another, 6 five of ten are.
+    circle,
     /// How often a call is one of a sub-agent, besides those that chance brings.
     agents,
     /// Calls a tool that there is not.
@@ -223,6 +230,9 @@ impl Options {
         options.providers(&mut roll);
         options.tools_and_disk(&mut roll);
         options.schemas = roll.pick(&[0, 0, 300, 800]);
+        options.priced = roll.pick(&[0, 1, 1, 1]);
+        options.provider_seals = often(&mut roll) * 2;
+        options.circle = roll.below(7);
         options
     }
 
@@ -242,7 +252,7 @@ impl Options {
             split: roll.pick(&[0, 100, 500]),
             steps: roll.pick(&[1, 2, 4, 8]),
             calls: roll.pick(&[0, 300, 600, 900]),
-            window: roll.pick(&[0, 0, 600, 1_200]),
+            window: roll.pick(&[0, 0, 600, 1_200, 200_000, 250_000]),
             broken: if roll.chance(500) { roll.between(1, 4) } else { 0 },
             events,
             ..Self::default()

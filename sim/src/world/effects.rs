@@ -145,10 +145,11 @@ impl World {
     /// An answer is held against its schema: about half of them will do, and now and then it cannot be told. That takes its
     /// time, or longer than it is waited for, and may be heard of when nobody waits any more.
     fn check_answer(&mut self, process: usize, session: SessionId, step: StepId) {
-        if self.processes[process].machine.answer_to_check(&session).is_none() {
+        let Some((schema, answer)) = self.processes[process].machine.answer_to_check(&session) else {
             let what = format!("{session}: the answer of {step} is to be looked at, and there is none");
             return self.fail(Class::Safety, "effects", what);
-        }
+        };
+        self.see(&Seen::Checks { session: &session, schema: &schema, answer: &answer });
         let place = u64::from(step.step) << 8;
         let mut roll = Roll::new(self.seed, Stream::Provider, self.entity(process, &session) ^ mix(place));
         let verdict = match roll.below(20) {
@@ -238,9 +239,11 @@ impl World {
         }
         let place = u64::from(attempt.step.step) << 8 | u64::from(attempt.attempt);
         let mut roll = Roll::new(self.seed, Stream::Provider, self.entity(process, &session) ^ mix(place));
+        let asked =
+            provider::Asked { attempt, sub_agent: session.is_child(), sealed: provider::has_seals(&request) };
         let answer = match self.staged.answers.pop_front() {
             Some(staged) => provider::staged(attempt, staged),
-            None => provider::answer(attempt, session.is_child(), &mut roll, &self.options),
+            None => provider::answer(asked, &mut roll, &self.options),
         };
         if self.options.staged > 0 {
             self.staged.requests.push(request);
