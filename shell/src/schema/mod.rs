@@ -12,6 +12,7 @@ use std::thread;
 
 use boon::{CompileError, Compiler, Draft, ErrorKind, SchemaIndex, Schemas, UrlLoader, ValidationError};
 use hostler_core::config::tree::Place;
+use hostler_core::quote::quoted;
 use hostler_core::session::Verdict;
 use serde_json::Value;
 
@@ -25,9 +26,6 @@ const PROBLEMS: usize = 10;
 
 /// How many bytes what is said of one problem may have.
 const PROBLEM_BYTES: usize = 400;
-
-/// How many bytes of a name are quoted.
-const NAME_BYTES: usize = 80;
 
 /// References of a schema are followed one inside the other, and there is room for as many as a schema can have.
 const STACK: usize = 256 << 20;
@@ -103,7 +101,7 @@ fn no_json(answer: &str, error: &serde_json::Error) -> String {
 /// The first name that stands twice in the same object of an answer, which is JSON.
 fn twice(answer: &str) -> Option<String> {
     let answer = jsonc::parse(answer).ok()?;
-    sound::twice(&answer).map(|(name, _)| shortened(name))
+    sound::twice(&answer).map(|(name, _)| quoted(name))
 }
 
 /// Whether nothing was decided because the schema led back to where it began.
@@ -159,7 +157,7 @@ fn compiled(text: &str) -> Result<(Schemas, SchemaIndex), Fault> {
         message: format!("it is not JSON ({})", place::without(&error)),
     })?;
     if let Some((pattern, at)) = jsonc::parse(text).ok().as_ref().and_then(sound::too_large) {
-        let message = format!("the pattern {} is too large when it is written out", shortened(pattern));
+        let message = format!("the pattern {} is too large when it is written out", quoted(pattern));
         return Err(Fault { at: Some((at.line, at.column)), message });
     }
     let (mut schemas, mut compiler) = (Schemas::new(), Compiler::new());
@@ -175,7 +173,7 @@ fn unsound(text: &str) -> Option<Fault> {
     let root = jsonc::parse(text).ok()?;
     let of = |(said, at): (&str, Place), message: &dyn Fn(String) -> String| Fault {
         at: Some((at.line, at.column)),
-        message: message(shortened(said)),
+        message: message(quoted(said)),
     };
     let twice = || {
         sound::twice(&root)
@@ -195,12 +193,6 @@ fn unsound(text: &str) -> Option<Fault> {
         sound::circle(&root).map(|found| of(found, &message))
     };
     twice().or_else(inexact).or_else(circle)
-}
-
-/// What somebody wrote, quoted, and not too much of it.
-fn shortened(said: &str) -> String {
-    let end = said.floor_char_boundary(NAME_BYTES);
-    format!("{:?}{}", &said[..end], if end < said.len() { "…" } else { "" })
 }
 
 /// Where references to other files would be followed.

@@ -17,6 +17,7 @@ mod gemini;
 mod hostile;
 mod input;
 mod inquiries;
+mod intact;
 mod kept;
 mod kin;
 mod limits;

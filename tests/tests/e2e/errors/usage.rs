@@ -42,6 +42,7 @@ fn a_command_line_that_makes_no_sense_is_said_so() {
 fn lay(home: &Home) {
     home.write("binary", "a\0b");
     home.write("schema.json", r#"{"type": "sentence"}"#);
+    home.write("half.json", r#"{"const": "\ud800"}"#);
     fs::write(home.work().join("latin"), b"caf\xe9").unwrap();
     fs::create_dir(home.work().join("directory")).unwrap();
     symlink("loop", home.work().join("loop")).unwrap();
@@ -65,8 +66,11 @@ fn what_a_command_needs_and_does_not_find_is_said_so() {
         ("A schema that is not there.", &["--schema", "missing", "Hi"]),
         ("A schema that is no JSON.", &["--schema", "latin", "Hi"]),
         ("A schema that is none.", &["--schema", "schema.json", "Hi"]),
+        ("A schema with half a character.", &["--schema", "half.json", "Hi"]),
         ("An answer's file in a directory that is not there.", &["--output", "missing/out", "Hi"]),
         ("An answer's file that is a directory.", &["--output", "directory", "Hi"]),
+        ("An answer's file that would be a directory.", &["--output", "new/", "Hi"]),
+        ("An answer's file that leads to itself.", &["--output", "loop", "Hi"]),
         ("A rule about a tool that there is not.", &["--allow", "shell(ls)", "Hi"]),
         ("A rule that is none.", &["--deny", "bash(", "Hi"]),
         ("An empty rule.", &["--allow", "", "Hi"]),
