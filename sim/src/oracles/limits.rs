@@ -69,9 +69,6 @@ impl Limits {
                 let more = more + if self.renewed.contains(session) { self.attempts } else { 0 };
                 // Without its seals a request is made once more.
                 let more = more + u32::from(self.unsealed.contains(session));
-                // Refusals before the key was found out anew may count twice.
-                let both = self.summing.contains(session) && self.renewed.contains(session);
-                let more = more + if both { REFUSALS } else { 0 };
                 if attempt.attempt > self.attempts + more {
                     return Err(format!("{session}: attempt {attempt} is more than there may be"));
                 }

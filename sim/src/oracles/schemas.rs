@@ -2,7 +2,7 @@
 //! at most twice that what it said will not do. Nobody else is told so at all. What is held against the schema is what was
 //! said last, and what comes of the run is what was found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hostler_core::content::text_of;
 use hostler_core::ids::{MessageId, PromptId, SessionId, StepId};
@@ -24,6 +24,8 @@ pub(super) struct Schemas {
     turns: BTreeMap<SessionId, (PromptId, u32)>,
     /// What each session has said last in words, since it was asked again.
     said: BTreeMap<SessionId, (MessageId, String)>,
+    /// Those that sum their conversation up: what they write is said to nobody.
+    summing: BTreeSet<SessionId>,
     steps: BTreeMap<SessionId, StepId>,
     /// What was found of the answer of a step, and in which process.
     found: BTreeMap<SessionId, (usize, StepId, Verdict)>,
@@ -38,6 +40,7 @@ impl Schemas {
             prompts: BTreeMap::new(),
             turns: BTreeMap::new(),
             said: BTreeMap::new(),
+            summing: BTreeSet::new(),
             steps: BTreeMap::new(),
             found: BTreeMap::new(),
             lives: false,
@@ -71,10 +74,16 @@ impl Schemas {
                 self.said.remove(session);
                 self.found.remove(session);
             }
+            Record::SummaryStarted { .. } => {
+                self.summing.insert(session.clone());
+            }
+            Record::TurnFinished { .. } => {
+                self.summing.remove(session);
+            }
             Record::StepStarted { step, .. } => drop(self.steps.insert(session.clone(), *step)),
             Record::MessageFinished { message, blocks, .. } => {
                 let text = text_of(blocks);
-                if !text.trim().is_empty() {
+                if !text.trim().is_empty() && !self.summing.contains(session) {
                     self.said.insert(session.clone(), (*message, text));
                 }
             }
@@ -191,6 +200,7 @@ impl Oracle for Schemas {
         self.prompts.retain(|(own, _), _| own.root() != *session);
         self.turns.retain(|own, _| own.root() != *session);
         self.said.retain(|own, _| own.root() != *session);
+        self.summing.retain(|own| own.root() != *session);
         self.steps.retain(|own, _| own.root() != *session);
         self.found.retain(|own, _| own.root() != *session);
     }

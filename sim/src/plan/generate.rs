@@ -81,7 +81,10 @@ fn at(options: &Options, roll: &mut Roll) -> u64 {
 }
 
 /// Records behind which there is much that a cancel can meet.
-const BEHIND: [&str; 8] = [
+const BEHIND: [&str; 11] = [
+    "ToolCallStarted",
+    "ToolCallStarted",
+    "ToolCallStarted",
     "ToolCallStarted",
     "ToolCallStarted",
     "AttemptFailed",
@@ -95,6 +98,9 @@ const BEHIND: [&str; 8] = [
 fn aim(options: &Options, what: &What, roll: &mut Roll) -> Aim {
     if !roll.chance(options.aimed) {
         return Aim::None;
+    }
+    if matches!(what, What::Cancel { .. }) && roll.chance(options.lingers) {
+        return Aim::Committed("ToolCallStarted");
     }
     if matches!(what, What::Cancel { .. }) && roll.chance(400) {
         return Aim::Committed(roll.pick(&BEHIND));

@@ -79,7 +79,8 @@ impl Story {
         }
         if renews && turn.renewed.is_none() && matches!(error.kind, CallErrorKind::Status { status: 401, .. })
         {
-            turn.renewed = Some(turn.attempt.attempt);
+            // They begin anew: what is refused as too long from here on is counted from here on.
+            turn.renewed = Some(turn.attempt.attempt - turn.summary.unwrap_or(0));
             turn.doing = Doing::Waiting(now);
             return;
         }

@@ -21,7 +21,7 @@ use crate::oracles::Seen;
 use crate::sometimes;
 
 /// How many of a thousand looks at answers take their time at least, in the storm and behind it.
-const SLOW_CHECK: u64 = 300;
+const SLOW_CHECK: u64 = 400;
 
 impl World {
     /// Starts the effects of a batch, all at once or some of them later.
@@ -162,7 +162,7 @@ impl World {
         let slow = roll.chance(self.options.prepare_slow.max(SLOW_CHECK));
         let hangs = roll.chance(self.options.prepare_hang);
         let late = self.options.prepare.saturating_sub(1) + roll.pick(&[0, 1, 2, 100, 1_000, 10_000]);
-        let some = roll.pick(&[20, 300, 2_000, 4_000]);
+        let some = roll.pick(&[20, 300, 4_000, 15_000, 40_000]);
         let late = if roll.chance(700) { some } else { late };
         let soon = self.options.delay(&mut roll, 20);
         let manner = if roll.chance(600) { Manner::Deaf } else { Manner::Silent(0) };

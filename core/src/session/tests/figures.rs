@@ -1,7 +1,11 @@
 //! Figures that others rely on: how long things are waited for, and what of a prompt makes a title.
 
+use crate::content::Attachment;
+use crate::model::Preparation;
+use crate::prompt::{Prompt, Terms};
+use crate::record::Record;
 use crate::rig::Rig;
-use crate::rig::words::{prompt, session};
+use crate::rig::words::{preparation, prompt, session};
 use crate::session::Settings;
 
 #[test]
@@ -25,4 +29,45 @@ fn a_first_line_that_cannot_be_shown_is_no_title() {
         rig.submit(prompt("p", text));
         assert_eq!(rig.durable(&session()).title, title, "{text:?}");
     }
+}
+
+/// About how many tokens there are after a step of which the provider says nothing.
+fn tokens(asked: Prompt, system: &str, schema: Option<String>) -> u64 {
+    let mut rig = Rig::new();
+    let terms = Terms { answer_schema: schema, ..asked.terms.clone() };
+    rig.submit(Prompt { terms, ..asked });
+    rig.prepared_with("p", Ok(Preparation { system: system.into(), ..preparation() }));
+    let batch = rig.answer("Hello.");
+    let contexts = batch.records().filter_map(|record| match record {
+        Record::StepFinished { context, .. } => Some(*context),
+        _ => None,
+    });
+    contexts.last().expect("the step is finished")
+}
+
+/// Of four bytes a token, as long as no provider has said how many there were.
+#[test]
+fn what_stands_before_a_conversation_is_part_of_its_length() {
+    let tokens = |system: &str, schema: Option<String>| tokens(prompt("p", "Hi."), system, schema);
+    let (system, schema) = ("s".repeat(4_000), Some("s".repeat(400)));
+    let least = tokens("", None);
+    assert_eq!(tokens(&system, None) - least, 1_000);
+    assert_eq!(tokens("", schema.clone()) - least, 100);
+    assert_eq!(tokens(&system, schema) - least, 1_100);
+}
+
+#[test]
+fn what_is_attached_is_part_of_a_conversations_length() {
+    let with = |media_type: &str, bytes: usize| {
+        let data = "d".repeat(bytes);
+        let attached = Attachment { name: "a".into(), media_type: media_type.into(), data };
+        tokens(Prompt { attachments: vec![attached], ..prompt("p", "Hi.") }, "", None)
+    };
+    let least = with("text/plain", 0);
+    assert_eq!(with("text/plain", 400_000) - least, 100_000);
+    // However large the file is, a model sees a picture of some size.
+    assert!(
+        with("image/png", 400_000) == with("image/png", 4_000_000)
+            && with("image/png", 4_000) - least == 1_000
+    );
 }
