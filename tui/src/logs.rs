@@ -16,7 +16,9 @@ static LOGGING: OnceLock<Logging> = OnceLock::new();
 
 /// Starts logging as the command line and the environment say, or says what is wrong with that.
 pub(crate) fn start(cli: &Cli) -> Result<(), String> {
-    let files = is_kept(&cli.command).then(levels).transpose()?;
+    // A mistake in the variable is one, whatever is done.
+    let levels = levels()?;
+    let files = is_kept(&cli.command).then_some(levels);
     let errors = match cli.verbose {
         0 => None,
         1 => Some(LevelFilter::INFO),

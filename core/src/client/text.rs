@@ -56,10 +56,19 @@ pub(super) fn call_line(name: &str, input: &str) -> String {
     printable(&format!("{name} {short}")).trim_end().to_string()
 }
 
+/// The text, or as many of its words as fit and a sign that there were more.
+fn shortened(text: &str) -> String {
+    let Some((end, _)) = text.char_indices().nth(SHOWN_CHARS) else { return text.to_string() };
+    let (cut, rest) = text.split_at(end);
+    let whole =
+        if rest.starts_with(char::is_whitespace) { cut.len() } else { cut.rfind(' ').unwrap_or(cut.len()) };
+    format!("{}…", cut[..whole].trim_end())
+}
+
 /// What came of a tool call, in a few words.
 pub(super) fn outcome_line(outcome: &ToolOutcome, duration: u64) -> String {
     let first = outcome.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let first: String = printable(first).chars().take(SHOWN_CHARS).collect();
+    let first = shortened(&printable(first));
     let took = format!("{}.{} s", duration / 1000, duration % 1000 / 100);
     match outcome.status {
         ToolStatus::Ok => took,
@@ -81,6 +90,15 @@ mod tests {
         assert_eq!(printable("a\u{202e}b\u{2028}c\u{2066}d"), "a\\u{202e}b\\u{2028}c\\u{2066}d");
         assert_eq!(printable("naïve – 漢字 👩‍💻"), "naïve – 漢字 👩‍💻");
         assert_eq!(one_line(" a\n\tb\u{2028}c\u{1b} "), "a b c\\u{1b}");
+    }
+
+    #[test]
+    fn what_is_too_long_ends_with_a_word() {
+        let words = "word ".repeat(30);
+        assert_eq!(shortened(&words), format!("{}…", "word ".repeat(20).trim_end()));
+        assert_eq!(shortened(&format!("xx{words}")), format!("xx{}…", "word ".repeat(19).trim_end()));
+        assert_eq!(shortened(&"é".repeat(101)), format!("{}…", "é".repeat(100)));
+        assert_eq!(shortened(&"é".repeat(100)), "é".repeat(100));
     }
 
     #[test]

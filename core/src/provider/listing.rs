@@ -78,6 +78,32 @@ struct Named {
     name: Option<String>,
 }
 
+/// How many tokens a request to that model may have, as its server says in the list of its models; llama.cpp's does. A server
+/// that has one model answers with that whatever it is asked for.
+pub fn window(body: &[u8], model: &str) -> Option<u64> {
+    #[derive(Deserialize)]
+    struct Served {
+        data: Vec<Model>,
+    }
+    #[derive(Deserialize)]
+    struct Model {
+        id: Option<String>,
+        meta: Option<Meta>,
+    }
+    #[derive(Deserialize)]
+    struct Meta {
+        /// What the server has room for.
+        n_ctx: Option<u64>,
+        /// What the model was made for; servers of an earlier time say no more.
+        n_ctx_train: Option<u64>,
+    }
+    let Served { data } = serde_json::from_slice(body).ok()?;
+    let named = data.iter().find(|served| served.id.as_deref() == Some(model));
+    let only = || data.first().filter(|_| data.len() == 1);
+    let meta = named.or_else(only)?.meta.as_ref()?;
+    meta.n_ctx.or(meta.n_ctx_train).filter(|tokens| *tokens > 0)
+}
+
 /// The names of the models that a server lists; none if that is no list.
 fn names(body: &[u8]) -> Option<Vec<String>> {
     let listed = match serde_json::from_slice(body).ok()? {
@@ -118,6 +144,26 @@ mod tests {
         listed(r#"[{"id":"a"}]"#, &["a"]);
         listed(r#"{"data":[{"id":"a\u001b"}]}"#, &[]);
         listed("[]", &[]);
+    }
+
+    #[test]
+    fn a_window_is_what_the_server_has_room_for() {
+        let one = br#"{"object":"list","data":[{"id":"m.gguf","meta":{"n_ctx":4096,"n_ctx_train":131072}}]}"#;
+        assert_eq!((window(one, "m.gguf"), window(one, "any")), (Some(4096), Some(4096)));
+        let two = br#"{"data":[{"id":"a","meta":{"n_ctx_train":8192}},{"id":"b","meta":null},{"id":"c"}]}"#;
+        assert_eq!(
+            [window(two, "a"), window(two, "b"), window(two, "c"), window(two, "d")],
+            [Some(8192), None, None, None]
+        );
+        for odd in [
+            r#"{"data":[]}"#,
+            r#"{"data":[{"meta":{"n_ctx":0}}]}"#,
+            r#"{"data":[{"meta":{"n_ctx":-1}}]}"#,
+            "<html>",
+            "[]",
+        ] {
+            assert_eq!(window(odd.as_bytes(), "a"), None, "{odd}");
+        }
     }
 
     #[test]

@@ -25,6 +25,11 @@ pub(super) struct Report {
 pub fn error_from_response(status: u16, headers: &[(&str, &str)], body: &[u8], now_ms: u64) -> CallError {
     let body = String::from_utf8_lossy(body);
     let mut report = report_text(&body);
+    if is_redirect(status) {
+        report = Report { code: String::new(), message: redirected(headers) };
+    } else if is_page(&body) {
+        report.code = PAGE.to_string();
+    }
     if report.message.is_empty() {
         report.message = format!("HTTP status {status} without a message.");
     }
@@ -49,7 +54,7 @@ pub(super) fn is_said(error: &Value) -> bool {
 /// Reads an error body, whatever it is.
 pub(super) fn report_text(text: &str) -> Report {
     let text = text.trim();
-    if text.starts_with('<') {
+    if is_page(text) {
         return Report { code: String::new(), message: page(text) };
     }
     let mut found = serde_json::from_str(text).map(|value| report(&value)).unwrap_or_default();
@@ -117,6 +122,39 @@ fn details(value: &Value) -> String {
         Value::Object(_) => message(value),
         _ => String::new(),
     }
+}
+
+/// The code of a web page in the place of an answer: whoever sends one is no provider, or stands before it.
+pub(crate) const PAGE: &str = "web_page";
+
+fn is_page(body: &str) -> bool {
+    body.trim_start().starts_with('<')
+}
+
+/// Whether that HTTP status says that what was asked for is elsewhere.
+pub(crate) fn is_redirect(status: u16) -> bool {
+    matches!(status, 301 | 302 | 303 | 307 | 308)
+}
+
+/// Where it leads: no more of the address than its origin, since keys may be in the rest.
+fn redirected(headers: &[(&str, &str)]) -> String {
+    let location = headers.iter().find(|(name, _)| name.eq_ignore_ascii_case("location"));
+    match location.and_then(|(_, address)| origin(address)) {
+        Some(origin) => format!("It redirects to {origin}"),
+        None => "It redirects to another address".to_string(),
+    }
+}
+
+/// The scheme, host and port of an address on the web.
+fn origin(address: &str) -> Option<String> {
+    let (scheme, rest) = address.trim().split_once("://")?;
+    let known = ["http", "https"].into_iter().find(|known| scheme.eq_ignore_ascii_case(known))?;
+    let authority = rest.split(['/', '?', '#', '\\']).next()?;
+    let host = authority.rsplit('@').next()?;
+    let fits =
+        |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b':' | b'[' | b']');
+    let sound = !host.is_empty() && host.len() <= 255 && host.bytes().all(fits);
+    sound.then(|| format!("{known}://{host}"))
 }
 
 /// What a web page in place of an answer has to say: its title.
@@ -199,10 +237,10 @@ mod tests {
         check("  upstream \n timed out ", "", "upstream timed out");
         check(
             "<html><head><TITLE>502 Bad\nGateway</TITLE>",
-            "",
+            PAGE,
             "A web page came in place of an answer: 502 Bad Gateway",
         );
-        check("<!doctype html><p>", "", "A web page came in place of an answer.");
+        check("<!doctype html><p>", PAGE, "A web page came in place of an answer.");
         check(r#"{"oops":1}"#, "", r#"{"oops":1}"#);
         check("[]", "", "[]");
         check("null", "", "null");
@@ -226,6 +264,24 @@ mod tests {
             error_from_response(429, headers, body.as_bytes(), 0).retry_after
         };
         assert_eq!((wait(&[], "34s"), wait(&[("retry-after", "2")], "34s")), (Some(34_000), Some(2_000)));
+    }
+
+    #[test]
+    fn a_redirect_says_where_to_and_no_more_of_that() {
+        for (location, message) in [
+            ("https://api.example.com:8443/v1?key=secret", "It redirects to https://api.example.com:8443"),
+            ("HTTP://user:secret@[::1]:1/", "It redirects to http://[::1]:1"),
+            ("/login?secret", "It redirects to another address"),
+            ("ftp://example.com", "It redirects to another address"),
+            ("https://exa mple.com", "It redirects to another address"),
+            ("https://", "It redirects to another address"),
+        ] {
+            for status in [301, 302, 303, 307, 308] {
+                let error = error_from_response(status, &[("Location", location)], b"<html>Moved", 0);
+                assert_eq!(error.message, message, "{location}");
+            }
+        }
+        assert_eq!(error_from_response(302, &[], b"", 0).message, "It redirects to another address");
     }
 
     #[test]

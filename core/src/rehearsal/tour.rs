@@ -73,10 +73,11 @@ fn looking() -> Part {
 
 fn searching(survey: &Survey<'_>) -> Part {
     let found = survey.tree.files.len() + survey.tree.directories;
+    let entries = if found == 1 { "entry" } else { "entries" };
     Part {
         thought: "",
         text: format!(
-            "That lists {found} entries. Next, I'll search for entry points and for work left to do."
+            "That lists {found} {entries}. Next, I'll search for entry points and for work left to do."
         ),
         calls: [ENTRIES, LEFT].map(|pattern| ("grep", json(&Search { pattern }))).into(),
     }

@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 use super::Settings;
 use crate::content::{ErrorClass, ErrorInfo};
 use crate::model::{CallError, CallErrorKind};
+use crate::provider::refusal::{PAGE, is_redirect};
 use crate::record::{Reason, TurnOutcome};
 
 /// What becomes of a failed attempt.
@@ -200,6 +201,12 @@ fn describe(error: &CallError) -> (ErrorClass, &'static str, &'static str) {
             "The account's quota at the provider is used up",
             "see to the account, or take another provider",
         ),
+        CallErrorKind::Status { status, .. } if is_redirect(*status) => (
+            ErrorClass::Provider,
+            "The provider's address leads to another one",
+            "set its base_url to the address that answers itself, as with `hostler config set`",
+        ),
+        CallErrorKind::Status { status, code } if code == PAGE => page(*status),
         _ if refuses_credentials(error) => REFUSED_CREDENTIALS,
         CallErrorKind::Transport => (
             ErrorClass::Transport,
@@ -207,11 +214,7 @@ fn describe(error: &CallError) -> (ErrorClass, &'static str, &'static str) {
             "see whether the network works and the provider's base_url is right, as with `hostler doctor`",
         ),
         CallErrorKind::Truncated => (ErrorClass::Transport, "The provider's answer broke off", "try again"),
-        CallErrorKind::Protocol => (
-            ErrorClass::Provider,
-            "The provider could not be spoken to or understood",
-            "see whether its base_url, protocol and headers are right, as with `hostler config show`",
-        ),
+        CallErrorKind::Protocol => NOT_UNDERSTOOD,
         CallErrorKind::Credentials => (
             ErrorClass::Credentials,
             "There are no usable credentials",
@@ -226,6 +229,23 @@ fn describe(error: &CallError) -> (ErrorClass, &'static str, &'static str) {
             "try again later, or take another model",
         ),
         CallErrorKind::Status { status, code } => describe_status(*status, code),
+    }
+}
+
+/// What is said of a web page: whoever sends one is no provider, or stands before it.
+fn page(status: u16) -> (ErrorClass, &'static str, &'static str) {
+    match status {
+        401 | 403 => (
+            ErrorClass::Credentials,
+            "The provider refused the credentials",
+            "see whether its base_url is right, check the key, and see where both come from with `hostler config show --origin`",
+        ),
+        408 | 429 | 500..=599 => (
+            ErrorClass::Provider,
+            "The provider has trouble of its own",
+            "try again later, and see whether its base_url is right if that does not help",
+        ),
+        _ => NOT_UNDERSTOOD,
     }
 }
 
@@ -246,6 +266,13 @@ fn describe_status(status: u16, code: &str) -> (ErrorClass, &'static str, &'stat
         ),
     }
 }
+
+/// What is said if what answers is not understood.
+const NOT_UNDERSTOOD: (ErrorClass, &str, &str) = (
+    ErrorClass::Provider,
+    "The provider could not be spoken to or understood",
+    "see whether its base_url, protocol and headers are right, as with `hostler config show`",
+);
 
 /// What is said of credentials that are refused, in whatever words a provider does it.
 const REFUSED_CREDENTIALS: (ErrorClass, &str, &str) = (
@@ -305,6 +332,19 @@ mod tests {
             let Next::End(TurnOutcome::Failed(info)) = check(&error, 1) else { panic!("{error:?}") };
             assert_eq!(info.class, class, "{error:?}");
         }
+    }
+
+    #[test]
+    fn a_web_page_or_another_address_leads_to_the_base_url() {
+        for status in [301, 302, 303, 307, 308, 400, 401, 403, 404, 405, 451, 502] {
+            let Next::End(TurnOutcome::Failed(info)) = check(&status_error(status, PAGE, None), 4) else {
+                panic!("{status}")
+            };
+            let sentence = info.sentence();
+            assert!(sentence.contains("base_url") && !sentence.contains("another model"), "{sentence}");
+            assert_ne!(info.class, ErrorClass::UnknownModel, "{status}");
+        }
+        assert!(matches!(check(&status_error(502, PAGE, None), 1), Next::Attempt(_)), "a gateway recovers");
     }
 
     #[test]

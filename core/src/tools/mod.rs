@@ -16,8 +16,8 @@ pub use input::{
 };
 pub use limit::longest;
 pub use permission::{
-    Access, Action, Argument, Ask, BadRule, Intent, Part, PathUse, Rule, Shut, Subject, Verdict, is_offered,
-    judge, line,
+    Access, Action, Argument, Ask, BadRule, Intent, Part, PathUse, Rule, Shut, Subject, Verdict,
+    forbidding_rule, is_offered, judge, line,
 };
 pub(crate) use permission::{escaped, literal};
 pub use spec::{overlaps, specs, sub_agent_specs};

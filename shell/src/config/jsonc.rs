@@ -5,7 +5,7 @@ use hostler_core::config::tree::{Member, Node, Place, Value};
 use jsonc_parser::ast;
 use jsonc_parser::common::Ranged;
 use jsonc_parser::cst::{CstInputValue, CstObject, CstRootNode};
-use jsonc_parser::errors::ParseError;
+use jsonc_parser::errors::{ParseError, ParseErrorKind};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 
 /// Comments and commas at the end are all that goes beyond JSON.
@@ -34,7 +34,18 @@ pub(crate) fn parse(text: &str) -> Result<Node, Mistake> {
 fn mistake(error: ParseError) -> Mistake {
     let narrow = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let at = Place { line: narrow(error.line_display()), column: narrow(error.column_display()) };
-    Mistake::new(at, format!("This is not JSON ({}); mend it here", error.kind()))
+    let open = |what: &str, close: &str| {
+        let Place { line, column } = at;
+        format!(
+            "This is not JSON (the {what} that begins at {line}:{column} is not closed); close it with {close}"
+        )
+    };
+    let message = match error.kind() {
+        ParseErrorKind::UnterminatedObject => open("object", "}"),
+        ParseErrorKind::UnterminatedArray => open("list", "]"),
+        kind => format!("This is not JSON ({kind}); mend it here"),
+    };
+    Mistake::new(at, message)
 }
 
 /// Where the lines of a text begin.
@@ -168,6 +179,8 @@ mod tests {
             assert_eq!((mistake.at.line, mistake.at.column), (line, column), "{text}: {}", mistake.message);
             assert!(mistake.message.starts_with("This is not JSON ("), "{}", mistake.message);
         }
+        let open = parse("{\n  \"a\": [1,\n").unwrap_err().message;
+        assert_eq!(open, "This is not JSON (the list that begins at 2:8 is not closed); close it with ]");
         assert_eq!(parse("").unwrap().value.json(), "{}");
         assert!(parse(&"[".repeat(100_000)).is_err());
     }

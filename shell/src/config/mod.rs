@@ -15,7 +15,7 @@ use hostler_core::config::typed::{defaults, environment};
 use hostler_core::config::{self, Config, Mistake};
 use hostler_core::tools::{Rule, Subject};
 
-pub use place::{Places, repository_root};
+pub use place::{Places, has_project_file, repository_root};
 use trust::Trusted;
 
 /// How many bytes a configuration file may have.
@@ -95,6 +95,12 @@ pub fn load(places: &Places, variable: impl Fn(&str) -> Option<String>) -> Resul
         warnings.push(not_trusted(&directory, &settings));
     }
     Ok(Loaded { rules: config.permissions.rules(home().as_deref()), config, settings, warnings })
+}
+
+/// Whether nothing that the project's file says of that key counts, or of what is below it, until the project is trusted.
+pub fn waits_for_trust(settings: &Settings, key: &str) -> bool {
+    let Ok((path, _)) = key_at(key) else { return false };
+    settings.ignored.iter().any(|ignored| ignored.0.starts_with(&path.0))
 }
 
 /// What a project said that does not count.
@@ -257,6 +263,13 @@ pub fn file_to_change(places: &Places, project: bool) -> Result<PathBuf, Unusabl
             ])
         };
         return places.user_file().map_err(Unusable)?.ok_or_else(none);
+    }
+    // What is written would make it anew, where nobody looks for it.
+    if !places.cwd.is_dir() {
+        return Err(one(format!(
+            "The current directory {} was deleted, so there is no project to configure; change to one that exists.",
+            places.cwd.display()
+        )));
     }
     let found = places.project().map_err(Unusable)?;
     Ok(found.map_or_else(|| places.cwd.join(place::PROJECT), |(_, file)| file))

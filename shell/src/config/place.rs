@@ -53,6 +53,12 @@ impl Places {
     }
 }
 
+/// Whether there is a project's file in that directory.
+pub fn has_project_file(directory: &Path) -> bool {
+    // Two are one too many to be read, and enough to be trusted or not.
+    !matches!(one_of(&directory.join(PROJECT)), Ok(None))
+}
+
 /// The file of that name, or of the name with a `c` at its end, if there is one; both are one too many.
 fn one_of(json: &Path) -> Result<Option<PathBuf>, Vec<String>> {
     let jsonc = json.with_extension("jsonc");

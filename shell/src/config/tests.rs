@@ -73,7 +73,7 @@ fn every_mistake_is_pointed_at() {
             format!(
                 "{USER}:4:26: limits.timeout must be a duration in quotes, such as \"90s\", not a number."
             ),
-            "repo/.hostler/config.json:1:1: This is not JSON (Unterminated object); mend it here.".to_owned(),
+            "repo/.hostler/config.json:1:1: This is not JSON (the object that begins at 1:1 is not closed); close it with }.".to_owned(),
         ]
     );
     stand.write("repo/.hostler/config.json", "{}");

@@ -109,7 +109,12 @@ impl Carrier {
         let kind = if cause.is_builder() { CallErrorKind::Protocol } else { CallErrorKind::Transport };
         let server =
             reqwest::Url::parse(&self.provider().base_url).map(|url| url.origin().ascii_serialization());
-        let why = describe(cause);
+        let refused = cause.is_connect();
+        let mut why = describe(cause);
+        // A server on this machine has to be started by whoever wants it.
+        if let Some(nearby) = self.provider().builtin.filter(|builtin| refused && builtin.is_local()) {
+            why = format!("{why}, so {} does not seem to run there", nearby.name);
+        }
         error(kind, &server.map_or_else(|_| why.clone(), |server| format!("{server}: {why}")))
     }
 
@@ -152,6 +157,18 @@ impl Carrier {
 
     /// Asks the server for the list of its models: the status that it answers with, and what else. Takes at most so long.
     pub(super) async fn listed(&self, patience: Duration) -> Result<(u16, Listed), String> {
+        let (status, body) = self.list_text(patience).await?;
+        Ok((status, body.map_or(Listed::NoList, |body| Listed::read(status, &body))))
+    }
+
+    /// How many tokens a request to that model may have, if the server says so in its list. Takes at most so long.
+    pub(super) async fn window(&self, model: &str, patience: Duration) -> Option<u64> {
+        let (_, body) = self.list_text(patience).await.ok()?;
+        listing::window(&body?, model)
+    }
+
+    /// What the server answers that is asked for the list of its models; no text if it has no end.
+    async fn list_text(&self, patience: Duration) -> Result<(u16, Option<Vec<u8>>), String> {
         let listed = async {
             let key = self.key().await?;
             let Provider { protocol, base_url, .. } = self.provider();
@@ -165,10 +182,10 @@ impl Carrier {
             while let Ok(Some(chunk)) = response.chunk().await {
                 body.extend_from_slice(&chunk);
                 if body.len() > LIST_BYTES {
-                    return Ok((status, Listed::NoList));
+                    return Ok((status, None));
                 }
             }
-            Ok((status, Listed::read(status, &self.mask().body(body))))
+            Ok((status, Some(self.mask().body(body))))
         };
         let late = |_| format!("there was no answer within {} s", patience.as_secs());
         tokio::time::timeout(patience, listed).await.map_err(late)?

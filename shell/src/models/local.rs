@@ -2,13 +2,20 @@
 
 use std::time::Duration;
 
-use hostler_core::catalogue;
+use hostler_core::catalogue::{self, Builtin};
 use hostler_core::model::ModelRef;
 
 use super::Models;
 
 /// How long a server on this machine may take to list its models.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How many tokens a request to a model of a server on this machine may have, if the server says so.
+pub(super) async fn window(models: &Models, model: &ModelRef) -> Option<u64> {
+    let carrier = models.shared.carriers.get(model.provider.as_str())?;
+    let nearby = carrier.provider().builtin.is_some_and(Builtin::is_local);
+    if nearby { carrier.window(&model.model, PATIENCE).await } else { None }
+}
 
 /// A model of a server that answers, of the first server that has one, and where that is. All are asked at the same time.
 pub(super) async fn find(models: &Models) -> Option<(ModelRef, String)> {

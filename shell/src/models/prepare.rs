@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use hostler_core::catalogue::Builtin;
+use hostler_core::catalogue::{self, Builtin};
 use hostler_core::config::nearest::nearest;
 use hostler_core::config::{Config, Provider};
 use hostler_core::content::{ErrorClass, ErrorInfo};
@@ -46,9 +46,14 @@ pub(super) async fn prepare(
         platform: std::env::consts::OS.to_owned(),
         repository,
     };
-    let info = models.config().model_info(&model.provider, &model.model).unwrap_or_default();
+    let mut info = models.config().model_info(&model.provider, &model.model).unwrap_or_default();
+    if info.context.is_none() {
+        info.context = local::window(models, &model).await;
+    }
     if info.context.is_none() && model.provider != REHEARSAL {
-        notices.push(unknown_limits(&model, info.prices.is_some()));
+        let provider = models.config().providers.get(&model.provider);
+        let free = info.prices.is_some() || provider.is_some_and(is_local);
+        notices.push(unknown_limits(&model, free));
     }
     let carrier = models.shared.carriers.get(model.provider.as_str());
     let renewable = carrier.is_some_and(|carrier| carrier.is_renewable());
@@ -109,19 +114,40 @@ async fn choose(
     if let Some(file) = name.strip_prefix("rehearsal:") {
         return rehearse(models, file).await;
     }
-    match name.split_once('/') {
-        Some((provider, model)) if !model.is_empty() => served(models, name, provider, model).await,
-        _ => Err(unknown(config, name)),
+    let (provider, model) = provided(config, name)?;
+    served(models, provider, model).await
+}
+
+/// Whether a model can have that name, as far as that can be known without asking anybody: its provider is known, or its
+/// scenario can be played.
+pub fn check_name(config: &Config, name: &str) -> Result<(), PrepareError> {
+    match name.strip_prefix("rehearsal:") {
+        // What can be read only once is left to whoever plays it.
+        Some(file) if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) => Ok(()),
+        Some(file) => scenario(file, std::fs::read_to_string(file)).map(drop),
+        None if name == REHEARSAL => Ok(()),
+        None => provided(config, name).map(drop),
     }
+}
+
+/// The provider and its model that a name means.
+fn provided<'n>(config: &Config, name: &'n str) -> Result<(&'n str, &'n str), PrepareError> {
+    let parts = name.split_once('/').filter(|(_, model)| !model.is_empty());
+    parts
+        .filter(|(provider, _)| config.providers.contains_key(*provider))
+        .ok_or_else(|| unknown(config, name))
 }
 
 /// A server on this machine, if nothing else is configured.
 async fn without_a_name(models: &Models, notices: &mut Vec<String>) -> Result<ModelRef, PrepareError> {
     let config = models.config();
     if !looks_nearby(config) {
-        return Err(no_model(config));
+        return Err(no_model(config, &[]));
     }
-    let (model, base_url) = local::find(models).await.ok_or_else(|| no_model(config))?;
+    let Some((model, base_url)) = local::find(models).await else {
+        let nearby = catalogue::local().filter_map(|known| config.providers.get(known.name));
+        return Err(no_model(config, &nearby.map(|provider| provider.base_url.as_str()).collect::<Vec<_>>()));
+    };
     notices.push(format!(
         "No model is named and no key is set, so {model} is used, which was found at {base_url}."
     ));
@@ -138,9 +164,9 @@ fn is_local(provider: &Provider) -> bool {
     provider.builtin.is_some_and(Builtin::is_local)
 }
 
-async fn served(models: &Models, name: &str, provider: &str, model: &str) -> Result<ModelRef, PrepareError> {
+async fn served(models: &Models, provider: &str, model: &str) -> Result<ModelRef, PrepareError> {
     let Some(carrier) = models.shared.carriers.get(provider) else {
-        return Err(unknown(models.config(), name));
+        return Err(unknown(models.config(), &format!("{provider}/{model}")));
     };
     let credentials = |text: String| ErrorInfo::new(ErrorClass::Credentials, text);
     if !carrier.provider().configured {
@@ -160,34 +186,56 @@ fn no_key(name: &str, provider: &Provider) -> String {
 }
 
 async fn rehearse(models: &Models, file: &str) -> Result<ModelRef, PrepareError> {
-    let usage = |text: String| ErrorInfo::new(ErrorClass::Usage, text);
     let path = file.to_owned();
-    let text = aside(move || std::fs::read_to_string(path)).await.map_err(broke_down)?.map_err(|error| {
-        usage(format!("The scenario {file} cannot be read ({error}); check the path after rehearsal:."))
-    })?;
-    let scenario = Scenario::parse(&text)
-        .map_err(|error| usage(format!("The scenario {file} is not valid: {error}")))?;
+    let text = aside(move || std::fs::read_to_string(path)).await.map_err(broke_down)?;
+    let scenario = scenario(file, text)?;
     models.rehearse(file, Rehearsal::Scenario(Box::new(scenario)));
     Ok(ModelRef { provider: REHEARSAL.to_owned(), model: file.to_owned() })
 }
 
-fn no_model(config: &Config) -> PrepareError {
+fn scenario(file: &str, text: io::Result<String>) -> Result<Scenario, PrepareError> {
+    let usage = |text: String| ErrorInfo::new(ErrorClass::Usage, text);
+    let text = text.map_err(|error| {
+        usage(format!("The scenario {file} cannot be read ({error}); check the path after rehearsal:."))
+    })?;
+    Scenario::parse(&text).map_err(|error| usage(format!("The scenario {file} is not valid: {error}")))
+}
+
+/// There is no model to ask. `asked` are the servers on this machine that were looked for.
+fn no_model(config: &Config, asked: &[&str]) -> PrepareError {
     let configured = config.providers.iter().find(|(_, provider)| provider.configured && !is_local(provider));
     let text = match configured {
-        Some((name, _)) => {
+        Some((name, provider)) => {
+            let example = provider.builtin.and_then(|builtin| builtin.example);
+            let example = example.map(|model| format!(" (such as {name}/{model})")).unwrap_or_default();
             format!(
-                "No model was named; name one with --model {name}/NAME, in HOSTLER_MODEL or in the configuration."
+                "No model was named; name one with --model {name}/NAME{example}, in HOSTLER_MODEL or in the configuration, where \
+                 `hostler models` lists what is known."
             )
         }
         None => {
             let known = config.providers.values().filter_map(|provider| provider.builtin?.key_variable);
             let keys = Vec::from_iter(known.collect::<BTreeSet<_>>()).join(", ");
+            let asked = match asked {
+                [] => String::new(),
+                asked => format!(", and no server was found on this machine (at {})", asked.join(", ")),
+            };
             format!(
-                "No model is configured; set one of {keys} and name a model with --model PROVIDER/NAME, or try --model rehearsal, which needs neither."
+                "No model is configured{asked}; set one of {keys} and name a model with --model PROVIDER/NAME, or try --model \
+                 rehearsal, which needs neither; `hostler doctor` says what is missing."
             )
         }
     };
     ErrorInfo::new(ErrorClass::NoProvider, text)
+}
+
+/// The models of the table that have that name at some provider, under the one that the table is about.
+fn served_by(config: &Config, name: &str) -> Vec<String> {
+    let tables = config.providers.values().filter_map(|provider| provider.builtin);
+    let named = |builtin: &&Builtin| {
+        builtin.table == builtin.name && catalogue::models(builtin.table).any(|(model, _)| model == name)
+    };
+    tables.filter(named).map(|builtin| format!("{}/{name}", builtin.name)).collect()
 }
 
 fn unknown(config: &Config, name: &str) -> PrepareError {
@@ -199,6 +247,13 @@ fn unknown(config: &Config, name: &str) -> PrepareError {
         }
         Some(meant) if !model.is_empty() => {
             format!("There is no provider {}; did you mean --model {meant}/{model}?", quoted(provider))
+        }
+        _ if !name.contains('/') && !served_by(config, name).is_empty() => {
+            format!(
+                "There is no model {}; did you mean --model {}?",
+                quoted(name),
+                served_by(config, name).join(" or ")
+            )
         }
         _ => {
             let all: Vec<_> = names().map(|name| format!("{name}/NAME")).collect();
@@ -278,6 +333,28 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_no_model_can_have_is_known_without_asking() {
+        let models = models(&[]);
+        let class = |name: &str| check_name(models.config(), name).map_err(|error| error.class);
+        for name in ["openai/gpt-5", "openai/of-the-future", "ollama/a/b", "rehearsal"] {
+            assert_eq!(class(name), Ok(()), "{name}");
+        }
+        for name in ["gpt-5", "nobody/x", "openai/", ""] {
+            assert_eq!(class(name), Err(ErrorClass::UnknownModel), "{name}");
+        }
+        assert_eq!(class("rehearsal:/missing.json"), Err(ErrorClass::Usage));
+        assert_eq!(class("rehearsal:/dev/null"), Ok(()), "it may be a pipe, which is read only once");
+    }
+
+    #[test]
+    fn what_a_server_nearby_costs_is_no_question() {
+        let model = |provider: &str| ModelRef { provider: provider.to_owned(), model: "m".to_owned() };
+        let terms = |name: &str| Terms { model: Some(name.to_owned()), ..Terms::headless() };
+        let prepared = block_on(prepare(&models(&[]), &terms("ollama/m"), Path::new("/"))).unwrap();
+        assert_eq!(prepared.notices, [unknown_limits(&model("ollama"), true)]);
+    }
+
+    #[test]
     fn a_missing_key_is_named() {
         check(
             &["OPENAI_API_KEY"],
@@ -310,8 +387,13 @@ mod tests {
             &["OPENAI_API_KEY"],
             None,
             Err(
-                "NoProvider: No model was named; name one with --model openai/NAME, in HOSTLER_MODEL or in the configuration.",
+                "NoProvider: No model was named; name one with --model openai/NAME (such as openai/gpt-5), in HOSTLER_MODEL or in the configuration, where `hostler models` lists what is known.",
             ),
+        );
+        check(
+            &[],
+            Some("gpt-5"),
+            Err("UnknownModel: There is no model \"gpt-5\"; did you mean --model openai/gpt-5?"),
         );
         let Err(text) = choice(&[], None) else { panic!() };
         assert!(text.contains("set one of ANTHROPIC_API_KEY, "), "{text}");

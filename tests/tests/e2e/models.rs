@@ -45,6 +45,9 @@ fn a_scenario_that_cannot_be_played_is_a_mistake() {
     home.write("bad.json", r#"{"steps": [{"say": [{"shout": "x"}]}]}"#);
     let run = home.hostler(["run", "--model", "rehearsal:bad.json", "Hi"]).finish().expect_code(2);
     assert!(run.out.is_empty() && run.err.contains("bad.json"), "{}", run.err);
+    home.hostler(["run", "--model", "nobody/x", "Hi"]).finish().expect_code(2);
+    let kept = home.hostler(["sessions", "list"]).finish().expect_code(0);
+    assert!(kept.out.starts_with("There are no sessions"), "nothing is kept of a mistake: {}", kept.out);
 }
 
 #[test]

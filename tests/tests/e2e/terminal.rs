@@ -79,3 +79,22 @@ fn lines_and_help_are_plain_there_as_everywhere() {
         }
     }
 }
+
+/// Standard error goes to the same terminal.
+const BOTH: &str = "exec \"$0\" \"$@\" 2>&1";
+
+#[test]
+fn what_tools_do_stands_on_lines_of_its_own_there() {
+    let ls = Answer::new().text("I'll look.").call("c1", "ls", serde_json::json!({}));
+    let (home, provider) = (home(), StrictProvider::start([ls, Answer::say("It is empty.")]));
+    let (mut person, name) = named();
+    let held = File::options().write(true).open(&name).unwrap();
+    let run = home.run_text(&provider, ["Hi"]).output_to(&name).through_shell(BOTH).start();
+    let seen = seen(&mut person, "empty.\r\n");
+    run.finish().expect_code(0);
+    let lines: Vec<_> = seen.split("\r\n").collect();
+    assert_eq!(lines[..2], ["I'll look.", "> ls"], "{seen:?}");
+    assert!(lines[2].starts_with("  ls: "), "{seen:?}");
+    assert_eq!(lines[3..], ["", "It is empty.", ""], "{seen:?}");
+    drop(held);
+}

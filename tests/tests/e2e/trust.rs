@@ -98,3 +98,37 @@ fn trust_wants_a_directory() {
         "hostler: file is not a directory; name the one that has the .hostler.\n"
     );
 }
+
+#[test]
+fn there_must_be_something_to_trust_and_what_waits_for_it_says_so() {
+    let home = home();
+    let run = home.hostler(["trust"]).finish().expect_code(2);
+    assert!(run.err.contains("There is no .hostler/config.json in "), "{}", run.err);
+    assert_eq!(home.hostler(["trust", "--list"]).finish().expect_code(0).out, "");
+    home.hostler(["trust", "--revoke"]).finish().expect_code(0);
+    let set = |key: &str, value: &str| {
+        home.hostler(["config", "set", "--project", key, value]).finish().expect_code(0).out
+    };
+    let waits = "It does not count until you trust this project: hostler trust\n";
+    assert!(set("model", "openai/gpt-5").ends_with(waits));
+    assert!(!set("permissions.deny", "[\"read(.env)\"]").contains(waits), "what only forbids counts at once");
+    home.hostler(["trust"]).finish().expect_code(0);
+    assert!(!set("model", "openai/gpt-5").contains(waits));
+}
+
+#[test]
+fn a_directory_that_was_deleted_is_not_made_anew() {
+    let home = home();
+    home.write("gone/a.txt", "");
+    let gone = home.work().join("gone");
+    let there = |words: &[&str]| {
+        let run = home.hostler(words.to_vec()).directory(&gone).variable("PWD", gone.to_str().unwrap());
+        run.through_shell("rm -rf ../gone; exec \"$0\" \"$@\"")
+    };
+    let run = there(&["config", "set", "--project", "model", "a/b"]).finish().expect_code(2);
+    assert!(run.err.contains(" was deleted, so there is no project to configure"), "{}", run.err);
+    assert!(!gone.exists());
+    std::fs::create_dir(&gone).unwrap();
+    let run = there(&["doctor"]).finish().expect_code(1);
+    assert!(run.out.contains("wrong  directory      ") && run.out.contains(" was deleted"), "{}", run.out);
+}

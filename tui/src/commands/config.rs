@@ -27,7 +27,13 @@ pub(crate) fn config(command: &Config) -> Result<ExitCode, Failure> {
         Config::Set { key, value, project } => {
             let (file, beneath) = to_change(&place, *project)?;
             config::set(&file, key, value, &beneath).map_err(Failure::usage)?;
-            print(&format!("{} is set in {}.\n", printable(key), file.display()))?;
+            let mut text = format!("{} is set in {}.\n", printable(key), file.display());
+            // What is wrong with what holds together is said by whoever uses it.
+            let loaded = place.configuration().ok().filter(|_| *project);
+            if loaded.is_some_and(|loaded| config::waits_for_trust(&loaded.settings, key)) {
+                text += "It does not count until you trust this project: hostler trust\n";
+            }
+            print(&text)?;
         }
         Config::Unset { key, project } => {
             let (file, beneath) = to_change(&place, *project)?;

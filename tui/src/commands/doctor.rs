@@ -80,10 +80,18 @@ fn examine() -> Result<Vec<Finding>, Failure> {
             return Ok([Finding::new("data", Verdict::Bad, why)].into_iter().chain(kept).collect());
         }
     };
+    let gone = (!place.root.is_dir()).then(|| {
+        let text = format!(
+            "{} was deleted, so no tool can work in it; change to one that exists",
+            place.root.display()
+        );
+        Finding::new("directory", Verdict::Bad, text)
+    });
     let mut findings = vec![match &place.warning {
         None => Finding::new("data", Verdict::Good, format!("{} can be written to", place.state.display())),
         Some(warning) => Finding::new("data", Verdict::Odd, warning.clone()),
     }];
+    findings.extend(gone);
     findings.push(log(read_only.as_ref().unwrap_or(&place)));
     findings.push(logs(&place));
     match place.configuration() {

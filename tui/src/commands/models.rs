@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use hostler_core::catalogue::{self, ModelInfo};
+use hostler_core::catalogue::{self, Builtin, ModelInfo};
 use hostler_core::client::printable;
 use hostler_core::config::Config;
 use hostler_core::provider::listing::Listed;
@@ -27,7 +27,9 @@ pub(crate) fn models(args: &ModelsArgs) -> Result<ExitCode, Failure> {
     let filter = args.filter.as_deref().unwrap_or_default().to_lowercase();
     let mut text = String::new();
     for (name, (info, configured)) in &all {
-        if (*configured || args.all) && name.to_lowercase().contains(&filter) {
+        // Whoever names a provider wants its models, also before there is a key.
+        let named = name.split_once('/').is_some_and(|(provider, _)| provider == filter);
+        if (*configured || args.all || named) && name.to_lowercase().contains(&filter) {
             text += &if args.json { line(&as_json(name, info, *configured))? } else { in_words(name, info) };
         }
     }
@@ -89,7 +91,7 @@ fn nothing(args: &ModelsArgs, config: &Config) -> String {
     let configured: Vec<_> = config
         .providers
         .iter()
-        .filter(|(_, provider)| provider.configured)
+        .filter(|(_, provider)| provider.configured && !provider.builtin.is_some_and(Builtin::is_local))
         .map(|(name, _)| name.as_str())
         .collect();
     match &args.filter {
@@ -97,6 +99,10 @@ fn nothing(args: &ModelsArgs, config: &Config) -> String {
             "Nothing is known of a model like {}; --all looks also at providers that are not configured.\n",
             quoted(filter)
         ),
+        None if configured.is_empty() => {
+            "No key is set and no server was found on this machine; --all lists every model that is known.\n"
+                .to_owned()
+        }
         None => format!(
             "Nothing is known of models of {}, which can be asked all the same as PROVIDER/NAME; --all lists those of others.\n",
             configured.join(", ")

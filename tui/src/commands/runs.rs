@@ -90,7 +90,8 @@ fn how_it_ended(run: &RunInfo) -> String {
             let word = |at: usize| words[at].as_str().unwrap_or_default().to_owned();
             let code = exit_code(finished.status, finished.reason);
             let message = printable(&finished.message);
-            format!("{} ({}, exit code {code}) after {} ms {message}", word(0), word(1), finished.duration)
+            let said = if message.is_empty() { message } else { format!(": {message}") };
+            format!("{} ({}, exit code {code}) after {} ms{said}", word(0), word(1), finished.duration)
         }
         (None, Activity::Running(holder)) => format!("running in process {}", holder.pid),
         (None, Activity::Idle | Activity::Interrupted) => {

@@ -71,8 +71,9 @@ fn list(sessions: &[SessionInfo]) -> String {
     for session in sessions {
         let (id, updated) = (short(session.id.as_str()), minute(session.updated));
         let (title, state) = (printable(&session.title).replace('\n', " "), state(&session.activity));
+        let plural = if session.messages == 1 { "message" } else { "messages" };
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "{id}  {updated}  {:>4} messages  {title}{state}", session.messages);
+        let _ = writeln!(text, "{id}  {updated}  {:>4} {:<8}  {title}{state}", session.messages, plural);
     }
     text
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use hostler_core::client::printable;
-use hostler_shell::config::trust::Trusted;
+use hostler_shell::config::{has_project_file, trust::Trusted};
 use serde_json::json;
 
 use super::{json as line, print};
@@ -32,6 +32,12 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     let directory = directory(args, &place)?;
+    if !args.revoke && !has_project_file(&directory) {
+        return Err(Failure::usage(format!(
+            "There is no .hostler/config.json in {}, so there is nothing to trust there; name the directory that has it.",
+            directory.display()
+        )));
+    }
     let changed = trusted.set(&directory, !args.revoke).map_err(unusable)?;
     let name = directory.display().to_string();
     let text = if args.json {

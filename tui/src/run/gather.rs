@@ -1,9 +1,13 @@
 //! What a run needs beside its command line. It is gathered on a thread of its own, because a pipe or a file may never
 //! end.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use hostler_core::client::{Gathered, Input};
+use hostler_core::config::Config;
+use hostler_core::content::ErrorClass;
+use hostler_shell::models;
 use hostler_shell::rules;
 use hostler_shell::schema::{self, Fault};
 use tokio::sync::oneshot;
@@ -14,7 +18,7 @@ use crate::place::Place;
 
 /// What is being gathered.
 pub(super) struct Gathering {
-    done: Option<oneshot::Receiver<Result<Gathered, String>>>,
+    done: Option<oneshot::Receiver<Result<Gathered, Input>>>,
 }
 
 impl Gathering {
@@ -25,7 +29,7 @@ impl Gathering {
         self.done = None;
         match gathered {
             Ok(Ok(gathered)) => Input::Ready(Box::new(gathered)),
-            Ok(Err(mistake)) => Input::Mistake(mistake),
+            Ok(Err(mistake)) => mistake,
             Err(_) => {
                 Input::Mistake("The prompt could not be put together; this is a fault in hostler.".to_owned())
             }
@@ -34,19 +38,41 @@ impl Gathering {
 }
 
 /// Starts gathering.
-pub(super) fn start(args: RunArgs, place: Option<&Place>) -> Gathering {
+pub(super) fn start(
+    args: RunArgs,
+    models: Vec<String>,
+    place: Option<(Arc<Place>, Arc<Config>)>,
+) -> Gathering {
     let (said, done) = oneshot::channel();
-    let state = place.map(|place| place.dir.clone());
     std::thread::spawn(move || {
         // Whoever wanted it may be gone.
-        let _ = said.send(gather(&args, state));
+        let _ = said.send(gather_for(&args, &models, place.as_ref()));
     });
     Gathering { done: Some(done) }
 }
 
-fn gather(args: &RunArgs, state: Option<PathBuf>) -> Result<Gathered, String> {
+fn gather_for(
+    args: &RunArgs,
+    models: &[String],
+    place: Option<&(Arc<Place>, Arc<Config>)>,
+) -> Result<Gathered, Input> {
+    if let Some((_, config)) = place {
+        models.iter().try_for_each(|name| named(config, name))?;
+    }
+    gather(args, place.map(|(place, _)| place.dir.as_path())).map_err(Input::Mistake)
+}
+
+/// A name that no model can have is found out before anything of the run is kept.
+fn named(config: &Config, name: &str) -> Result<(), Input> {
+    models::check_name(config, name).map_err(|error| match error.class {
+        ErrorClass::UnknownModel => Input::UnknownModel(error.message),
+        _ => Input::Mistake(error.message),
+    })
+}
+
+fn gather(args: &RunArgs, state: Option<&Path>) -> Result<Gathered, String> {
     let rules = match state {
-        Some(dir) => kept(&dir)?,
+        Some(dir) => kept(dir)?,
         // Without a place for state the run ends before rules matter.
         None => Vec::new(),
     };

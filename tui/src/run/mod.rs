@@ -58,6 +58,8 @@ pub(crate) fn run(args: RunArgs) -> Result<ExitCode, Failure> {
 
 struct Run {
     machine: Headless,
+    /// The models that it names, on the command line or where it is configured.
+    models: Vec<String>,
     clock: Clock,
     /// Where it runs and what is configured there.
     place: Result<(Arc<Place>, Arc<Config>), Refusal>,
@@ -70,6 +72,8 @@ struct Run {
     queue: VecDeque<String>,
     errors: Output,
     told: VecDeque<String>,
+    /// Whether both outputs lead to the same terminal, where one writer keeps all in order.
+    together: bool,
     opening: Opening,
     door: Option<InProcess>,
     replies: Replies,
@@ -91,6 +95,8 @@ impl Run {
         let mut options = options::options(args, wishes.clone())?;
         tracing::info!(run = %options.prompt.id, "a run begins");
         let place = configured(args, wishes, &mut options);
+        let terms = &options.prompt.terms;
+        let models = [&terms.model, &terms.small_model].into_iter().flatten().cloned().collect();
         let signals = Signals::watch().map_err(|error| {
             Failure::error(format!(
                 "Signals cannot be watched ({error}); see whether there is room for another process."
@@ -98,6 +104,7 @@ impl Run {
         })?;
         Ok(Self {
             machine: Headless::new(options, clock.now()),
+            models,
             clock,
             place,
             keeps: !args.ephemeral,
@@ -107,6 +114,7 @@ impl Run {
             queue: VecDeque::new(),
             errors: Output::start(std::io::stderr()),
             told: VecDeque::new(),
+            together: output::on_one_terminal(&std::io::stdout(), &std::io::stderr()),
             opening: Opening::default(),
             door: None,
             replies: Replies::default(),
@@ -123,7 +131,8 @@ impl Run {
         if let Err(refusal) = &self.place {
             self.feed(Input::Unavailable(refusal.clone()));
         }
-        let mut gathering = gather::start(args, self.place.as_ref().ok().map(|(place, _)| &**place));
+        let place = self.place.as_ref().ok().cloned();
+        let mut gathering = gather::start(args, std::mem::take(&mut self.models), place);
         while self.code.is_none() {
             let (room, room_for_errors) = (self.output.ready(), self.errors.ready());
             let woken = tokio::select! {
@@ -162,6 +171,7 @@ impl Run {
                 Effect::Request(request) => self.request(*request),
                 Effect::Keep(text) => self.keeping.start(text),
                 Effect::Out(text) => self.queue.push_back(text),
+                Effect::Err(text) if self.together => self.queue.push_back(text),
                 Effect::Err(text) => self.told.push_back(text),
                 Effect::Exit(code) => {
                     tracing::info!(code, "the run is over for its client");
@@ -250,7 +260,7 @@ fn note(input: &Input) {
         Input::OutputFailed(why) => tracing::info!(why, "standard output cannot be written"),
         Input::Unavailable(refusal) => tracing::info!(kind = ?refusal.kind, "the workspace is not to be had"),
         Input::ServerLost(_) => tracing::info!("the server is lost"),
-        Input::Mistake(_) => tracing::info!("what was asked for makes no sense"),
+        Input::Mistake(_) | Input::UnknownModel(_) => tracing::info!("what was asked for makes no sense"),
         Input::Begin
         | Input::Opened
         | Input::Ready(_)
@@ -333,6 +343,12 @@ fn configured(
     let place = Place::here().map_err(|message| Refusal::new(RefusalKind::Storage, message))?;
     options.cwd = place.root.display().to_string();
     options.earlier = place.earlier.clone();
+    if !place.root.is_dir() {
+        options.warnings.push(format!(
+            "The current directory {} was deleted, so no tool can work in it; change to one that exists.",
+            options.cwd
+        ));
+    }
     if !args.ephemeral {
         // Where nothing is kept it does not matter where it would be.
         options.warnings.extend(place.warning.clone());

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
 
 use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{FileType, fstat};
+use rustix::fs::{FileType, Stat, fstat};
 use rustix::io::Errno;
 use tokio::sync::{mpsc, oneshot};
 
@@ -103,6 +103,17 @@ impl Output {
         self.over = true;
         lost(ended)
     }
+}
+
+/// Whether two outputs lead to the same terminal, so that what is written to them is seen in one order.
+pub(super) fn on_one_terminal(
+    out: &(impl AsFd + io::IsTerminal),
+    errors: &(impl AsFd + io::IsTerminal),
+) -> bool {
+    let same = |out: Stat, errors: Stat| (out.st_dev, out.st_ino) == (errors.st_dev, errors.st_ino);
+    out.is_terminal()
+        && errors.is_terminal()
+        && fstat(out).ok().zip(fstat(errors).ok()).is_some_and(|(out, errors)| same(out, errors))
 }
 
 /// Watches for a reader that goes away, on a thread of its own that goes with the process. Only where somebody reads: a

@@ -23,7 +23,7 @@ pub(super) fn gather(words: &[String], stdin: bool) -> (String, Option<String>) 
         return (words, Some(text.to_owned()));
     }
     match slurp(stdin) {
-        Ok(text) => (join(&text, &words), None),
+        Ok((text, lossy)) => (join(&text, &words), lossy.then(|| NOT_UTF8.to_owned())),
         Err(error) => (
             words,
             Some(format!("Standard input could not be read ({error}), so nothing of it is in the prompt.")),
@@ -37,11 +37,18 @@ fn has_input(stdin: &std::io::Stdin) -> bool {
     poll(&mut fds, Some(&SILENCE)).map_or(true, |ready| ready > 0)
 }
 
-fn slurp(stdin: std::io::Stdin) -> std::io::Result<String> {
+/// What is said of bytes that are no text.
+const NOT_UTF8: &str = "Standard input is not UTF-8; what is no character of it is \u{fffd} in the prompt, so convert it if that matters.";
+
+/// What standard input has, and whether it was no text as a whole.
+fn slurp(stdin: impl Read) -> std::io::Result<(String, bool)> {
     let mut bytes = Vec::new();
     // One byte too many is enough for the prompt to be refused.
     stdin.take(PROMPT_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => (text, false),
+        Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned(), true),
+    })
 }
 
 /// What was piped in goes before the words, with a blank line between.
@@ -56,6 +63,13 @@ fn join(piped: &str, words: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_text_is_told_of() {
+        let read = |bytes: &[u8]| slurp(bytes).ok();
+        assert_eq!(read("größer".as_bytes()), Some(("größer".to_owned(), false)));
+        assert_eq!(read(b"gr\xf6\xdfer"), Some(("gr\u{fffd}\u{fffd}er".to_owned(), true)));
+    }
 
     #[test]
     fn what_is_piped_in_goes_before_the_words() {

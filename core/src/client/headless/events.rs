@@ -2,6 +2,7 @@
 
 use alloc::format;
 use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 use super::super::{lines, text};
 use super::{Effect, Headless};
@@ -17,7 +18,7 @@ impl Headless {
         match event {
             Event::Record { id, entry } => {
                 if self.session.as_ref() == Some(&entry.session) && !self.knows(&id) {
-                    self.record(&id, entry, out);
+                    self.record(now, &id, entry, out);
                 }
             }
             Event::Notice(Notice::SessionBusy { prompt, holder, .. }) => {
@@ -47,7 +48,7 @@ impl Headless {
         self.cursor.as_ref().is_some_and(|cursor| cursor.log == id.log && id.seq <= cursor.seq)
     }
 
-    fn record(&mut self, id: &EventId, entry: Entry, out: &mut Effects<Effect>) {
+    fn record(&mut self, now: Timestamp, id: &EventId, entry: Entry, out: &mut Effects<Effect>) {
         self.cursor = Some(id.clone());
         let at = entry.at;
         match &entry.record {
@@ -68,6 +69,8 @@ impl Headless {
                 let notices = core::mem::take(&mut self.notices);
                 if prompt == self.prompt() {
                     self.turn = Some(*turn);
+                    // Whoever wants quiet does not want to be told how it was prepared.
+                    let notices = if self.is_quiet() { Vec::new() } else { notices };
                     for notice in notices {
                         self.warn(at, &notice, out);
                     }
@@ -114,6 +117,7 @@ impl Headless {
             | Record::StepFinished { .. } => {
                 if let Some(turn) = self.turn {
                     self.count(&entry.record);
+                    self.listen(now, &entry.record);
                     self.of_turn(at, id, turn, &entry.record, out);
                 }
             }

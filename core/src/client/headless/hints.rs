@@ -1,5 +1,6 @@
-//! What would have let calls pass that were denied because nobody could be asked, for whoever reads standard error when the
-//! run is over. One line for each kind of call, and no more lines than anybody reads.
+//! Which calls were denied, and what would let them pass: a rule that allows them where nobody could be asked, or a change of
+//! the rule that forbids them. For whoever reads standard error when the run is over. One line for each kind of call, and no
+//! more lines than anybody reads.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,8 +12,9 @@ use super::super::text;
 use super::{Effect, Headless};
 use crate::content::{ToolOutcome, ToolStatus};
 use crate::machine::Effects;
+use crate::prompt::PermissionMode;
 use crate::session::Allowing;
-use crate::tools::line;
+use crate::tools::{forbidding_rule, line};
 
 /// How many lines there are at most.
 const LINES: usize = 3;
@@ -20,29 +22,46 @@ const LINES: usize = 3;
 /// How many rules one line asks for at most; who would need more is better served by allowing everything.
 const RULES: usize = 2;
 
-/// The kinds of call that were denied, in order: one call of each, and the rules that would have let it pass.
+/// The kinds of call that were denied, in order: one call of each, and why it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Hints(Vec<(String, Vec<String>)>);
+pub(super) struct Hints(Vec<(String, Why)>);
+
+/// Why a call was denied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+enum Why {
+    /// Nobody could be asked; these rules would have let it pass.
+    NobodyAsked(Vec<String>),
+    /// This rule forbids it.
+    Rule(String),
+}
 
 impl Hints {
     /// Takes note of a call that has ended.
     pub(super) fn note(&mut self, name: &str, input: &str, outcome: &ToolOutcome) {
-        let denied = outcome.metadata.as_deref().filter(|_| outcome.status == ToolStatus::Denied);
-        let Some(Allowing { allow }) = denied.and_then(|facts| serde_json::from_str(facts).ok()) else {
+        if outcome.status != ToolStatus::Denied {
             return;
+        }
+        let facts = outcome.metadata.as_deref().and_then(|facts| serde_json::from_str(facts).ok());
+        let why = match facts {
+            Some(Allowing { allow }) => Some(Why::NobodyAsked(allow)),
+            None => forbidding_rule(name, &outcome.text).map(|rule| Why::Rule(rule.to_string())),
         };
-        if !self.0.iter().any(|(_, known)| *known == allow) {
-            self.0.push((text::call_line(name, input), allow));
+        if let Some(why) = why
+            && !self.0.iter().any(|(_, known)| *known == why)
+        {
+            self.0.push((text::call_line(name, input), why));
         }
     }
 
     /// What there is to say.
     fn lines(&self) -> Vec<String> {
         let shown = if self.0.len() > LINES { LINES - 1 } else { LINES };
-        let mut lines: Vec<_> = self.0.iter().take(shown).map(|(call, allow)| hint(call, allow)).collect();
-        let more = self.0.len().saturating_sub(shown);
-        if more > 0 {
-            lines.push(format!("Denied besides: {more} other kinds of call; allow everything with --yolo."));
+        let mut lines: Vec<_> = self.0.iter().take(shown).map(|(call, why)| hint(call, why)).collect();
+        let rest = self.0.get(shown..).unwrap_or_default();
+        if !rest.is_empty() {
+            let more = format!("Denied besides: {} other kinds of call", rest.len());
+            let could_be = rest.iter().any(|(_, why)| matches!(why, Why::NobodyAsked(_)));
+            lines.push(more + if could_be { "; allow everything with --yolo." } else { "." });
         }
         lines
     }
@@ -55,9 +74,19 @@ impl Headless {
             self.tell(format!("hostler: {line}"), out);
         }
     }
+
+    /// Whether everything is allowed that no rule forbids, and a rule did forbid something.
+    pub(super) fn only_rules_deny(&self) -> bool {
+        let yolo = self.options.prompt.terms.permission == PermissionMode::Yolo;
+        yolo && self.hints.0.iter().any(|(_, why)| matches!(why, Why::Rule(_)))
+    }
 }
 
-fn hint(call: &str, allow: &[String]) -> String {
+fn hint(call: &str, why: &Why) -> String {
+    let allow = match why {
+        Why::Rule(rule) => return format!("Denied: {call}, by the rule {}.", text::one_line(rule)),
+        Why::NobodyAsked(allow) => allow,
+    };
     let options = allow.iter().map(|rule| line(&["--allow".to_string(), rule.clone()]));
     let options: Vec<_> = options.collect();
     match options.as_slice() {

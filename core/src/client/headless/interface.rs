@@ -28,6 +28,8 @@ pub enum Input {
     Ready(Box<Gathered>),
     /// Something that the run needs cannot be had, which makes no sense of what was asked for; one sentence says what.
     Mistake(String),
+    /// The model that was asked for cannot be one that anybody has; one sentence says why.
+    UnknownModel(String),
     /// The workspace is open.
     Opened,
     /// The workspace could not be opened, and why.

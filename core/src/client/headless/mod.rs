@@ -8,6 +8,7 @@ mod hints;
 mod interface;
 mod options;
 mod report;
+mod silence;
 mod start;
 mod stop;
 
@@ -22,9 +23,10 @@ use crate::ids::{CallId, MessageId, PromptId, RunId, SessionId, TurnId};
 use crate::machine::{Effects, Machine};
 use crate::protocol::EventId;
 use crate::record::{Reason, RunFinished, Totals};
-use crate::time::{Deadline, Timestamp};
+use crate::time::{Deadline, Timestamp, earliest};
 
 use hints::Hints;
+use silence::Silence;
 
 pub use interface::{Effect, Input, Signal};
 pub use options::{Earlier, Format, Gathered, Options, Which};
@@ -67,6 +69,9 @@ pub struct Headless {
     /// What would have let calls pass that were denied.
     #[serde(default)]
     hints: Hints,
+    /// How long the provider says nothing.
+    #[serde(default)]
+    silence: Silence,
     /// What the run has used, as far as its records have said.
     used: Totals,
     /// How the run ended and when, while its answer is being kept.
@@ -105,7 +110,8 @@ impl Machine for Headless {
         match input {
             Input::Begin => self.begin(now, out),
             Input::Ready(gathered) => self.ready(now, *gathered, out),
-            Input::Mistake(message) => self.mistake(now, &message, out),
+            Input::Mistake(message) => self.mistake(now, Reason::Usage, &message, out),
+            Input::UnknownModel(message) => self.mistake(now, Reason::UnknownModel, &message, out),
             Input::Opened => self.opened(out),
             Input::Unavailable(refusal) => self.refused(now, &refusal, out),
             Input::Reply(reply) => self.reply(now, *reply, out),
@@ -129,11 +135,12 @@ impl Machine for Headless {
     }
 
     fn deadline(&self) -> Option<(Timestamp, Deadline)> {
-        match (self.phase, self.ending, self.options.timeout) {
-            (Phase::Over, _, _) => None,
-            (_, Some((_, until)), _) => Some((until, Deadline::Exit)),
-            (_, None, Some(timeout)) => Some((self.began.plus(timeout), Deadline::Run)),
-            (_, None, None) => None,
+        let timeout = self.options.timeout.map(|timeout| (self.began.plus(timeout), Deadline::Run));
+        match (self.phase, self.ending) {
+            (Phase::Over, _) => None,
+            (_, Some((_, until))) => Some((until, Deadline::Exit)),
+            (Phase::Keeping, None) => timeout,
+            (_, None) => earliest(timeout, self.silence.deadline()),
         }
     }
 }
@@ -158,6 +165,7 @@ impl Headless {
             live: Live::default(),
             notices: Vec::new(),
             hints: Hints::default(),
+            silence: Silence::default(),
             used: Totals::default(),
             unsaid: None,
         }

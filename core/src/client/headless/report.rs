@@ -14,6 +14,9 @@ use crate::protocol::EventId;
 use crate::record::{Reason, RunFinished, RunStatus};
 use crate::time::Timestamp;
 
+/// What is said of a run that came to nothing although it allowed all that no rule forbids.
+const BY_RULES: &str = "Every tool call of the last three steps was denied by a rule; change the rules that stand in the way, or the task.";
+
 impl Headless {
     /// Nothing happens any more, except that what was printed last may not have been delivered: whoever asked must not
     /// take that for success.
@@ -47,6 +50,7 @@ impl Headless {
             | Input::Begin
             | Input::Ready(_)
             | Input::Mistake(_)
+            | Input::UnknownModel(_)
             | Input::Opened
             | Input::Reply(_)
             | Input::Unavailable(_)
@@ -119,6 +123,9 @@ impl Headless {
                 "Failed tool calls: {}, which --fail-on-tool-error makes a failure of the run; see them with `hostler sessions show`.",
                 terminal.totals.tools.failed
             );
+        }
+        if terminal.status == RunStatus::Denied && self.only_rules_deny() {
+            terminal.message = BY_RULES.to_string();
         }
         let code = match (self.closed, self.failed) {
             (_, true) => exit_code(RunStatus::Error, Reason::Storage),
@@ -227,9 +234,14 @@ impl Headless {
         if self.options.terminal { text::printable(text) } else { text.to_string() }
     }
 
+    /// Whether nobody wants to be told more than the answer.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.options.format == Format::Text && self.options.quiet
+    }
+
     /// Tells a person what is going on.
     pub(super) fn tell(&self, line: String, out: &mut Effects<Effect>) {
-        if self.options.format == Format::Text && !self.options.quiet {
+        if self.options.format == Format::Text && !self.is_quiet() {
             out.push(Effect::Err(format!("{}\n", text::printable(&line.replace(['\n', '\r'], " ")))));
         }
     }

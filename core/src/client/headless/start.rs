@@ -41,7 +41,7 @@ impl Headless {
         }
         if text.trim().is_empty() {
             let message = "The prompt is empty; say what is to be done, as an argument or on standard input.";
-            return self.mistake(now, message, out);
+            return self.mistake(now, Reason::Usage, message, out);
         }
         let prompt = &mut self.options.prompt;
         prompt.text = text;
@@ -99,9 +99,15 @@ impl Headless {
     }
 
     /// What was asked for makes no sense.
-    pub(super) fn mistake(&mut self, now: Timestamp, message: &str, out: &mut Effects<Effect>) {
+    pub(super) fn mistake(
+        &mut self,
+        now: Timestamp,
+        reason: Reason,
+        message: &str,
+        out: &mut Effects<Effect>,
+    ) {
         if self.phase == Phase::Reading {
-            self.finish(now, self.unrecorded(now, RunStatus::Error, Reason::Usage, message), out);
+            self.finish(now, self.unrecorded(now, RunStatus::Error, reason, message), out);
         }
     }
 

@@ -125,7 +125,8 @@ impl Headless {
         match (self.ending, self.options.timeout) {
             (Some((_, until)), _) if until <= now => self.give_up(now, out),
             (None, Some(timeout)) if self.began.plus(timeout) <= now => self.end(now, Reason::Timeout, out),
-            _ => {}
+            (None, _) => self.say_silence(now, out),
+            (Some(_), _) => {}
         }
     }
 }

@@ -4,6 +4,7 @@ use super::stand::{Stand, TURN, options};
 use crate::client::{Format, Options};
 use crate::content::{ToolOutcome, ToolStatus};
 use crate::ids::MessageId;
+use crate::prompt::PermissionMode;
 use crate::record::{Reason, Record, RunStatus};
 use crate::rig::words::call_id;
 
@@ -74,4 +75,35 @@ fn what_a_rule_forbids_is_not_offered_and_whoever_wants_quiet_or_json_has_it() {
         let stand = denied(options, &[facts]);
         assert_eq!((hints(&stand).len(), stand.exit), (0, Some(0)), "{facts:?}");
     }
+}
+
+/// A run in which calls were denied with these results.
+fn forbidden(options: Options, results: &[&str]) -> Stand {
+    let mut stand = Stand::begun(options);
+    let calls: Vec<_> = (1..).zip(results).map(|(at, _)| call_id(TURN.0, 1, at)).collect();
+    stand.answered(1, "I may not.", &calls);
+    for (call, text) in calls.into_iter().zip(results) {
+        let outcome = ToolOutcome::text(ToolStatus::Denied, *text);
+        stand.record(Record::ToolCallFinished { message: MessageId(2), call, outcome, duration: 0 });
+    }
+    stand.step_finished(1);
+    stand.finish(RunStatus::Denied, Reason::Denied);
+    stand
+}
+
+#[test]
+fn the_rule_that_forbids_a_call_is_named_and_nothing_is_offered_that_would_not_help() {
+    let by_rule =
+        "Permission denied: by the rule \"deny bash(make *)\", bash may not run make. Nothing was done.";
+    let mut yolo = options(Format::Text);
+    yolo.prompt.terms.permission = PermissionMode::Yolo;
+    let stand = forbidden(yolo, &[by_rule, by_rule]);
+    assert_eq!(hints(&stand), ["hostler: Denied: bash make, by the rule deny bash(make *)."]);
+    assert!(stand.err.contains("denied by a rule; change the rules"), "{}", stand.err);
+    assert!(!stand.err.contains("--yolo"), "{}", stand.err);
+    let mut asks = options(Format::Text);
+    asks.prompt.terms.permission = PermissionMode::Headless;
+    let stand = forbidden(asks, &[by_rule, "Permission denied: this is a planning run."]);
+    assert_eq!(hints(&stand).len(), 1);
+    assert!(stand.err.ends_with("hostler: So it ended.\n"), "{}", stand.err);
 }

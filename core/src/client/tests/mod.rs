@@ -8,5 +8,6 @@ mod hints;
 mod keeping;
 mod listed;
 mod schema;
+mod silence;
 mod stand;
 mod start;

@@ -135,8 +135,17 @@ fn useful(tool: &str, intent: &Intent, rules: &[&Rule], grants: Vec<Rule>) -> Ve
     if are_useful { grants } else { Vec::new() }
 }
 
+/// What a denial begins with that names its rule, which follows.
+const BY_THE_RULE: &str = "by the rule \"";
+
+/// The rule that a denied call of that tool was forbidden by, as the result of the call says it; none if it was no rule.
+pub fn forbidding_rule<'t>(tool: &str, result: &'t str) -> Option<&'t str> {
+    let named = result.strip_prefix("Permission denied: ")?.strip_prefix(BY_THE_RULE)?;
+    named.split_once(&format!("\", {tool} may not ")).map(|(rule, _)| rule)
+}
+
 fn forbidden(tool: &str, part: &Part, rule: Option<&Rule>) -> String {
-    let rule = rule.map(|rule| format!("by the rule \"{rule}\", ")).unwrap_or_default();
+    let rule = rule.map(|rule| format!("{BY_THE_RULE}{rule}\", ")).unwrap_or_default();
     format!(
         "Permission denied: {rule}{tool} may not {part}. Nothing was done. Do not look for a way around the rule; go on \
          without it, or say what you would need."

@@ -24,7 +24,7 @@ mod tests;
 pub use ask::{Ask, Part};
 pub(crate) use glob::{escaped, literal};
 pub use intent::{Access, Argument, Intent, PathUse};
-pub use judge::{Verdict, is_offered, judge};
+pub use judge::{Verdict, forbidding_rule, is_offered, judge};
 pub use line::line;
 pub use rule::{Action, BadRule, Rule, Subject};
 pub use shut::Shut;

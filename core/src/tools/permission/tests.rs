@@ -237,6 +237,7 @@ fn a_refusal_says_what_and_how_it_could_be_allowed() {
     assert!(!unknown.contains("--allow") && unknown.contains("--yolo"), "{unknown}");
     let denied = told("$ rm x", &["deny bash(rm)"]);
     assert!(denied.contains("by the rule \"deny bash(rm)\", bash may not run rm x."), "{denied}");
+    assert_eq!(forbidding_rule("bash", &denied), Some("deny bash(rm)"));
 }
 
 #[test]
