@@ -160,7 +160,9 @@ fn subject(part: &Part) -> Option<Subject> {
         // A name that is not UTF-8 stands for several.
         Part::Path { path, .. } if path.path.contains('\u{fffd}') => None,
         Part::Path { path, access, .. } => {
-            Some(Subject::Path { access: *access, pattern: glob::escaped(&path.path) })
+            // So that the rule can be written as it is shown.
+            let pattern = glob::escaped(&path.path).replace('{', "\\{");
+            Some(Subject::Path { access: *access, pattern })
         }
         Part::Host(host) => Some(Subject::Host(glob::escaped(host))),
         Part::Tool | Part::Rest => None,
