@@ -109,6 +109,8 @@ pub const MARKS: &[&str] = &[
     "answer refused as often as it may be",
     "answer without words refused",
     "cancel while an answer was looked at",
+    "seals refused",
+    "run ended by its cost",
 ];
 
 /// The number of a mark, found while compiling.

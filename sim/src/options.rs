@@ -108,6 +108,8 @@ options! {
     power,
     /// Share of stretches of a bad disk among actions.
     outages,
+    /// Share of cancels that aim at tools which have just been started.
+    lingers,
     /// Share of repeated submissions among actions.
     repeats,
     /// Share of senseless submissions among actions.
@@ -124,6 +126,8 @@ options! {
     deletes,
     /// How often a prompt comes from a `hostler run`.
     headless,
+    /// Whether the prices of models are known.
+    priced,
     /// How often a call would touch something outside of the workspace.
     outside,
     /// How often a process that starts finds its clock put back.
@@ -156,8 +160,13 @@ options! {
     usage_missing,
     /// Whether a key that is refused can be found out anew.
     renewable,
+    /// Does not know its own seals any more when it is sent them back.
+    provider_seals,
     /// Makes the same call over and over.
     provider_circle,
+    /// What circles are made of: 0 one call, 1 two that take turns, 2 three, 3 four, 4 others each time, 5 one of ten is
+    /// another, 6 five of ten are.
+    circle,
     /// How often a call is one of a sub-agent, besides those that chance brings.
     agents,
     /// Calls a tool that there is not.
@@ -223,6 +232,14 @@ impl Options {
         options.providers(&mut roll);
         options.tools_and_disk(&mut roll);
         options.schemas = roll.pick(&[0, 0, 300, 800]);
+        options.priced = roll.pick(&[0, 1, 1, 1]);
+        options.provider_seals = often(&mut roll) * 2;
+        options.circle = roll.below(7);
+        if options.provider_circle > 0 {
+            options.leave_room();
+        } else if roll.chance(120) {
+            options.linger();
+        }
         options
     }
 
@@ -242,7 +259,7 @@ impl Options {
             split: roll.pick(&[0, 100, 500]),
             steps: roll.pick(&[1, 2, 4, 8]),
             calls: roll.pick(&[0, 300, 600, 900]),
-            window: roll.pick(&[0, 0, 600, 1_200]),
+            window: roll.pick(&[0, 0, 600, 1_200, 200_000, 250_000]),
             broken: if roll.chance(500) { roll.between(1, 4) } else { 0 },
             events,
             ..Self::default()
@@ -256,7 +273,7 @@ impl Options {
         self.first_event = roll.pick(&[300_000, 300_000, 500]);
         self.idle = roll.pick(&[300_000, 300_000, 400]);
         self.ending = roll.pick(&[5_000, 5_000, 50]);
-        self.settle = roll.pick(&[3_000, 3_000, 50]);
+        self.settle = roll.pick(&[3_000, 3_000, 50, 20_000]);
         self.backoff = roll.pick(&[5_000, 5_000, 20]);
         self.attempts = roll.pick(&[4, 4, 2, 1]);
         self.restart_age = roll.pick(&[600_000, 600_000, 1_000]);
@@ -291,7 +308,8 @@ impl Options {
     fn providers(&mut self, roll: &mut Roll) {
         self.provider_circle = if roll.chance(120) { 990 } else { 0 };
         if self.provider_circle > 0 {
-            self.steps = 16;
+            self.steps = 20;
+            self.window = roll.pick(&[0, 0, 0, self.window]);
         }
         self.renewable = roll.below(2);
         self.agents = roll.pick(&[0, 300, 700]);
@@ -312,10 +330,38 @@ impl Options {
         self.call_twin = often(roll);
     }
 
+    /// Ten steps make a circle. On the way there a turn must not come to another end too often.
+    fn leave_room(&mut self) {
+        (self.yolo, self.outside) = (1_000, 0);
+        for often in [
+            &mut self.cancels,
+            &mut self.kills,
+            &mut self.provider_status,
+            &mut self.provider_cut,
+            &mut self.provider_stall,
+            &mut self.provider_garbage,
+            &mut self.provider_endless,
+            &mut self.provider_finish,
+            &mut self.prepare_fail,
+            &mut self.prepare_hang,
+        ] {
+            *often /= 8;
+        }
+    }
+
+    /// Tools that do not listen, and cancels that meet them: a turn is then over for long before it ends, and all may come
+    /// meanwhile that was on its way to the turns before.
+    fn linger(&mut self) {
+        (self.settle, self.prepare, self.schemas) = (20_000, 200, 800);
+        (self.tool_deaf, self.tool_hang, self.calls, self.yolo, self.outside) = (900, 400, 500, 1_000, 0);
+        (self.cancels, self.aimed, self.lingers) = (500, 900, 800);
+        (self.actions, self.deliveries) = (self.actions.max(60), 0);
+    }
+
     fn tools_and_disk(&mut self, roll: &mut Roll) {
         self.tool_error = often(roll);
         self.tool_hang = often(roll);
-        self.tool_deaf = often(roll);
+        self.tool_deaf = often(roll) * 2;
         self.tool_long = often(roll);
         self.tool_slow = often(roll);
         self.tool_flood = often(roll) / 2;

@@ -59,7 +59,8 @@ impl Repro {
     pub fn write(&self, failure: Option<&Failure>, hash: u64) -> String {
         let mut text = format!("{HEAD}\n");
         if let Some(failure) = failure {
-            let message: String = failure.message.chars().take(600).collect();
+            let message: String =
+                failure.message.chars().take(600).map(|char| if char == '\n' { ' ' } else { char }).collect();
             text.push_str(&format!(
                 "# {} ({}) at event {}: {message}\n",
                 failure.class, failure.oracle, failure.event
@@ -109,6 +110,7 @@ impl Repro {
 mod tests {
     use super::*;
     use crate::campaign::MANY;
+    use crate::failure::Class;
 
     #[test]
     fn a_file_reads_back_and_runs_the_same_way() {
@@ -118,6 +120,14 @@ mod tests {
         assert_eq!(read.as_ref(), Ok(&repro));
         let again = read.map(|read| read.run(MANY).trace.hash);
         assert_eq!(again, Ok(repro.run(MANY).trace.hash));
+    }
+
+    #[test]
+    fn what_went_wrong_is_one_line_whatever_it_says() {
+        let message = "it says:\n\nmore\nthan one line".to_owned();
+        let failure = Failure { message, class: Class::Safety, oracle: "titles".to_owned(), event: 7 };
+        let repro = Repro::of_seed(3, 300, Profile::Swarm);
+        assert_eq!(Repro::read(&repro.write(Some(&failure), 1)).as_ref(), Ok(&repro));
     }
 
     #[test]

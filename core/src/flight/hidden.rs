@@ -33,6 +33,10 @@ enum Rule {
     Path,
     /// It is a pattern of paths and its names are hidden.
     Pattern,
+    /// It is a pattern of commands and its words are hidden.
+    Command,
+    /// It is a host or a pattern of hosts and the names in it are hidden.
+    Host,
     /// It is hidden except for phrases that decide something.
     Error,
     /// It is the digest of something that is hidden.
@@ -56,7 +60,10 @@ fn rule(siblings: &Map<String, Value>, key: &str) -> Rule {
         "session" | "id" | "prompt" | "run" | "Run" | "runs" | "client" | "provider_id" | "provider" => {
             Rule::Keep
         }
-        "name" | "tool" => Rule::Name,
+        "name" | "tool" | "Tool" => Rule::Name,
+        // The words of a command stand there in a list, and are hidden one by one as they are.
+        "Command" if siblings.get(key).is_some_and(Value::is_string) => Rule::Command,
+        "Host" | "hosts" => Rule::Host,
         "path" if has("inside") => Rule::Path,
         "root" if has("complete") => Rule::Path,
         "pattern" if has("access") => Rule::Pattern,
@@ -149,6 +156,8 @@ fn replaced(rule: Rule, text: &str, pairs: bool, placeholders: &mut Placeholders
         }
         Rule::Path => placeholders.hide_path(text),
         Rule::Pattern => placeholders.hide_pattern(text),
+        Rule::Command => placeholders.hide_command(text),
+        Rule::Host => placeholders.hide_host(text),
         Rule::Error if is_name(text) => text.into(),
         Rule::Error => placeholders.hide_but(text, &telling()),
         Rule::Digest => placeholders.digest(text),

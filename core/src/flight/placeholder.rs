@@ -68,6 +68,21 @@ impl Placeholders {
         pattern.split('/').map(hide).collect::<Vec<_>>().join("/")
     }
 
+    /// What stands for a pattern of commands: each word in it is hidden by itself, as those of commands are.
+    pub(super) fn hide_command(&mut self, pattern: &str) -> String {
+        let hide = |word: &str| match tools::literal(word) {
+            Some(word) => tools::escaped(&tools::line(&[self.hide(&unquoted(&word))])),
+            None => word.split('*').map(|part| self.hide(part)).collect::<Vec<_>>().join("*"),
+        };
+        words(pattern).into_iter().map(hide).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What stands for a host or a pattern of hosts: each name in it is hidden by itself.
+    pub(super) fn hide_host(&mut self, host: &str) -> String {
+        let hide = |name: &str| if name == "*" { name.to_string() } else { self.hide(name) };
+        host.split('.').map(hide).collect::<Vec<_>>().join(".")
+    }
+
     /// From here on the digest of a text becomes the digest of what stands for it.
     pub(super) fn pair_digests(&mut self, text: &str, hidden: &str) {
         self.pair(digest::of(text.as_bytes()), digest::of(hidden.as_bytes()));
@@ -82,6 +97,24 @@ impl Placeholders {
     pub(super) fn digest(&mut self, digest: &str) -> String {
         let known = self.digests.get(digest).cloned();
         known.unwrap_or_else(|| self.hide(digest))
+    }
+}
+
+/// The words of a pattern of commands, each as it is written.
+fn words(pattern: &str) -> Vec<&str> {
+    let mut is_quoted = false;
+    let is_between = |char: char| {
+        is_quoted ^= char == '\'';
+        char == ' ' && !is_quoted
+    };
+    pattern.split(is_between).collect()
+}
+
+/// A word without the quotes that a shell needs.
+fn unquoted(word: &str) -> String {
+    match word.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
+        Some(inner) => inner.replace(r"'\''", "'"),
+        None => word.to_string(),
     }
 }
 
@@ -161,6 +194,17 @@ mod tests {
         assert_eq!(placeholders.hide_pattern("/home/me/a\\*b"), path);
         assert_eq!(placeholders.hide_pattern("/home/me/**"), "/xxxx/xx/**");
         assert!(!placeholders.hide_pattern("/home/secret*.txt").contains("secret"));
+    }
+
+    #[test]
+    fn a_pattern_of_commands_or_hosts_still_fits_what_it_fitted() {
+        let mut placeholders = Placeholders::default();
+        assert_eq!(placeholders.hide_command("git log 'a b' *"), "xxx axx bxx *");
+        let words = ["git", "log", "a b"].map(|word| placeholders.hide(word));
+        assert_eq!(words, ["xxx", "axx", "bxx"]);
+        assert_eq!(placeholders.hide_command("git commit -m*"), "xxx xxxxxx xx*");
+        assert_eq!(placeholders.hide_host("*.example.com"), "*.xxxxxxx.cxx");
+        assert_eq!(placeholders.hide_host("api.example.com"), "dxx.xxxxxxx.cxx");
     }
 
     #[test]

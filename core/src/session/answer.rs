@@ -1,6 +1,6 @@
 //! A model's answer as it comes: events, silence, failure, and the moment it is complete.
 
-use super::live::{Call, CallState};
+use super::live::{Call, CallState, Renewal};
 use super::stream::{Assembly, without_calls};
 use super::{Decisions, Effect, Purpose, Session, retry};
 use crate::content::{Finish, Message, MessageBody};
@@ -139,22 +139,27 @@ impl Session {
         if retry::refuses_seals(&error) && self.sends_seals() {
             return self.fail_attempt(now, error, Some(0), out);
         }
-        let renewable = self.durable.preparation.as_ref().is_some_and(|preparation| preparation.renewable);
-        let Some(call) = self.live.call.as_mut() else { return };
-        if retry::refuses_credentials(&error) && renewable && call.renewed.is_none() {
-            call.renewed = Some(call.attempt.attempt);
-            return self.fail_attempt(now, error, Some(0), out);
-        }
-        let (attempt, before) = (call.attempt.attempt, call.renewed.unwrap_or_default());
-        let usage = call.assembly.usage;
-        let max_wait = self.terms().map_or(MAX_WAIT_HEADLESS, |terms| terms.max_wait);
         // What was refused as too long was no failure of the provider.
         let refused = match self.durable.turn.as_ref().map(|turn| turn.purpose) {
             Some(Purpose::Summary { refused, .. }) => refused,
             Some(Purpose::Work) | None => 0,
         };
-        let attempt = attempt.saturating_sub(refused).saturating_sub(before);
-        match retry::decide(&error, attempt.max(1), max_wait, &self.settings) {
+        let renewable = self.durable.preparation.as_ref().is_some_and(|preparation| preparation.renewable);
+        let Some(call) = self.live.call.as_mut() else { return };
+        if retry::refuses_credentials(&error) && renewable && call.renewed.is_none() {
+            call.renewed = Some(Renewal { attempt: call.attempt.attempt, refused });
+            return self.fail_attempt(now, error, Some(0), out);
+        }
+        let counted = match call.renewed {
+            Some(renewal) => {
+                let refused = refused.saturating_sub(renewal.refused);
+                call.attempt.attempt.saturating_sub(renewal.attempt).saturating_sub(refused)
+            }
+            None => call.attempt.attempt.saturating_sub(refused),
+        };
+        let usage = call.assembly.usage;
+        let max_wait = self.terms().map_or(MAX_WAIT_HEADLESS, |terms| terms.max_wait);
+        match retry::decide(&error, counted.max(1), max_wait, &self.settings) {
             retry::Next::Attempt(wait) => {
                 let over = self.over_cost(self.cost(&usage));
                 self.fail_attempt(now, error, over.is_none().then_some(wait), out);

@@ -165,8 +165,9 @@ fn refuse(kind: RefusalKind, message: impl Into<String>) -> Reply {
 
 /// What a session is called until somebody gives it a title: the beginning of its first prompt.
 pub(super) fn title_of(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("New session");
-    let clean: String = line.chars().filter(|char| !char.is_control()).collect();
+    let lines = text.lines().map(|line| line.chars().filter(|char| !char.is_control()).collect::<String>());
+    let clean = lines.map(|line| line.trim().to_string()).find(|line| !line.is_empty());
+    let clean = clean.unwrap_or_else(|| "New session".to_string());
     if clean.chars().count() <= TITLE_CHARS {
         return clean;
     }

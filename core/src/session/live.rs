@@ -41,9 +41,8 @@ pub struct Live {
 pub(super) struct Call {
     /// The attempt that is under way, or that failed last.
     pub(super) attempt: AttemptId,
-    /// After which attempt of the step the credentials are had anew, if they are: once, and the attempts before that do not
-    /// count.
-    pub(super) renewed: Option<u32>,
+    /// When the credentials were had anew, if they were: once a step.
+    pub(super) renewed: Option<Renewal>,
     /// How far it is.
     pub(super) state: CallState,
     /// What has come so far.
@@ -52,6 +51,15 @@ pub(super) struct Call {
     pub(super) flush: Option<Timestamp>,
     /// When something of it was recorded last.
     pub(super) flushed: Option<Timestamp>,
+}
+
+/// After which attempt of a step its credentials were had anew. It and those before it do not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Renewal {
+    /// The attempt.
+    pub(super) attempt: u32,
+    /// How many of those up to it were refused as too long, which does not count either.
+    pub(super) refused: u32,
 }
 
 /// How far an attempt is, and until when that may last.

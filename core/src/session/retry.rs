@@ -269,6 +269,14 @@ mod tests {
     }
 
     #[test]
+    fn times_and_attempts_are_said_as_people_count_them() {
+        assert_eq!([0, 999, 1_000, 2_500].map(span), ["0 ms", "999 ms", "1 s", "2 s"]);
+        let said = |attempt| explain(&status_error(503, "", None), attempt).message;
+        assert!(!said(1).contains("attempt") && said(1).contains("(status 503)"), "{}", said(1));
+        assert!(said(2).contains("(status 503, 2 attempts)"), "{}", said(2));
+    }
+
+    #[test]
     fn passing_trouble_is_waited_out_with_growing_patience() {
         let error = status_error(503, "", None);
         let waits: Vec<_> = (1..=3).map(|attempt| check(&error, attempt)).collect();

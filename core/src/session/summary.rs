@@ -158,7 +158,7 @@ impl Session {
         if text.trim().is_empty() {
             let error = ErrorInfo::new(
                 ErrorClass::Provider,
-                "The model was asked to sum the conversation up and wrote nothing",
+                "The model was asked to sum the conversation up and wrote nothing; try again, or take another model.",
             );
             return self.finish_turn(now, TurnOutcome::Failed(error), out);
         }

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::durable::prompt_bytes;
-use super::live::{Call, CallState};
+use super::live::{Call, CallState, Renewal};
 use super::stream::Assembly;
 use super::{Decisions, Effect, Phase, Purpose, Session, cost, settle};
 use crate::content::Finish;
@@ -140,7 +140,7 @@ impl Session {
         now: Timestamp,
         attempt: AttemptId,
         model: ModelRef,
-        renewed: Option<u32>,
+        renewed: Option<Renewal>,
         out: &mut Decisions,
     ) {
         self.record(now, Record::AttemptStarted { attempt }, out);
@@ -154,7 +154,7 @@ impl Session {
             flush: None,
             flushed: None,
         });
-        let renew = renewed == Some(attempt.attempt - 1);
+        let renew = renewed.is_some_and(|renewal| renewal.attempt + 1 == attempt.attempt);
         out.effects.push(Effect::CallModel { attempt, model, renew });
     }
 

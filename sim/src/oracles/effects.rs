@@ -15,6 +15,8 @@ use super::{Oracle, Seen};
 struct Session {
     prompts: BTreeSet<PromptId>,
     calls: BTreeSet<CallId>,
+    /// Those that were made before a process took the session: it has none of them under way.
+    old: BTreeSet<CallId>,
     attempts: BTreeSet<AttemptId>,
     /// The attempt that has not completed.
     open: Option<AttemptId>,
@@ -62,12 +64,13 @@ impl Session {
             Ask::Prepare { prompt, .. } | Ask::CancelPrepare { prompt } => self.prompts.contains(prompt),
             Ask::CallModel { attempt, .. } | Ask::CancelCall { attempt } => self.attempts.contains(attempt),
             Ask::InspectCall { call, .. } | Ask::RunTool { call, .. } | Ask::CancelTool { call } => {
-                self.calls.contains(call)
+                self.calls.contains(call) && !self.old.contains(call)
             }
+            Ask::KeepRules { rules } => !rules.is_empty(),
             Ask::CheckAnswer { step } | Ask::CancelCheck { step } => {
                 self.attempts.iter().any(|attempt| attempt.step == *step)
             }
-            Ask::MakeTitle { .. } | Ask::CancelTitle | Ask::KeepRules { .. } | Ask::Reply { .. } => true,
+            Ask::MakeTitle { .. } | Ask::CancelTitle | Ask::Reply { .. } => true,
         }
     }
 }
@@ -101,6 +104,8 @@ impl Oracle for Named {
             Seen::Start { process, effect } => self.start(*process, effect),
             Seen::Lock { process, session } => {
                 self.held.insert((*process, (*session).clone()));
+                let own = self.sessions.iter_mut().filter(|(id, _)| id.root() == **session);
+                own.for_each(|(_, known)| known.old.clone_from(&known.calls));
                 Ok(())
             }
             Seen::Unlock { session } => {
@@ -168,6 +173,18 @@ mod tests {
         assert!(check(&[], &[run_tool()]).is_err());
         assert_eq!(check(&[answered(vec![call()])], &[run_tool()]), Ok(()));
         assert!(check(&[], &[Effect::CloseSession { session: session() }]).is_err());
+    }
+
+    #[test]
+    fn what_somebody_else_had_under_way_is_not_stopped_and_nothing_is_not_kept() {
+        let stop = asks(Ask::CancelTool { call: super::super::fixture::CALL });
+        let log = [answered(vec![call()])];
+        assert_eq!(check(&log, std::slice::from_ref(&stop)), Ok(()));
+        let mut oracle = Named::default();
+        assert_eq!(shown(&mut oracle, &log, &[]), Ok(()));
+        assert_eq!(oracle.see(&Seen::Lock { process: 0, session: &session() }), Ok(()));
+        assert!(shown(&mut oracle, &[], &[stop]).is_err());
+        assert!(check(&[], &[asks(Ask::KeepRules { rules: Vec::new() })]).is_err());
     }
 
     #[test]

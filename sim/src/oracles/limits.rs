@@ -22,6 +22,8 @@ pub(super) struct Limits {
     summing: BTreeSet<SessionId>,
     /// The sessions in whose step a key was refused, which may be found out anew once.
     renewed: BTreeSet<SessionId>,
+    /// The sessions in whose step seals were refused.
+    unsealed: BTreeSet<SessionId>,
 }
 
 /// How often a request for a summary may be refused as too long, besides its attempts.
@@ -31,8 +33,8 @@ impl Limits {
     pub(super) fn new(settings: &Settings) -> Self {
         let longest = settings.backoff << settings.attempts.min(16);
         let (prompts, turns) = (BTreeMap::new(), BTreeMap::new());
-        let (summing, renewed) = (BTreeSet::new(), BTreeSet::new());
-        Self { attempts: settings.attempts, longest, prompts, turns, summing, renewed }
+        let (summing, renewed, unsealed) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        Self { attempts: settings.attempts, longest, prompts, turns, summing, renewed, unsealed }
     }
 
     fn record(&mut self, session: &SessionId, record: &Record) -> Result<(), String> {
@@ -53,6 +55,7 @@ impl Limits {
             }
             Record::StepStarted { .. } => {
                 self.renewed.remove(session);
+                self.unsealed.remove(session);
             }
             Record::SummaryStarted { .. } => {
                 self.summing.insert(session.clone());
@@ -64,13 +67,18 @@ impl Limits {
                 let more = if self.summing.contains(session) { REFUSALS } else { 0 };
                 // With another key all attempts may be made once more.
                 let more = more + if self.renewed.contains(session) { self.attempts } else { 0 };
+                // Without its seals a request is made once more.
+                let more = more + u32::from(self.unsealed.contains(session));
                 if attempt.attempt > self.attempts + more {
                     return Err(format!("{session}: attempt {attempt} is more than there may be"));
                 }
             }
-            Record::AttemptFailed { attempt, error, retry_after: Some(wait), .. } => {
+            Record::AttemptFailed { attempt, error, seals, retry_after: Some(wait), .. } => {
                 if matches!(error.kind, CallErrorKind::Status { status: 401, .. }) {
                     self.renewed.insert(session.clone());
+                }
+                if *seals {
+                    self.unsealed.insert(session.clone());
                 }
                 let most = self.turns.get(session).map_or(0, |terms| terms.max_wait.max(self.longest));
                 // A summary that belongs to no run waits as long as a run would whose prompt says nothing.

@@ -7,25 +7,34 @@ use std::fmt::Debug;
 use hostler_core::ids::{AttemptId, RequestId, SessionId};
 use hostler_core::machine::Entry;
 use hostler_core::model::ModelRequest;
+use hostler_core::protocol::Command;
 use hostler_core::session::{Durable, Settings};
 use hostler_core::time::Timestamp;
-use hostler_core::workspace::{Effect, Workspace};
+use hostler_core::workspace::{Effect, Input, Workspace};
 
 mod acting;
 mod asked;
 mod cancelled;
 mod circles;
 mod conserved;
+mod costs;
 mod dialects;
 mod durability;
 mod effects;
 mod ends;
 mod folded;
+mod forks;
 mod idle;
 mod legal;
+mod lengths;
 mod limits;
+mod named;
 mod order;
+mod recorded;
+mod refusals;
+mod refused;
 mod replies;
+mod requests;
 mod schemas;
 mod sequences;
 mod settling;
@@ -33,6 +42,7 @@ mod streams;
 mod titles;
 mod totals;
 mod turns;
+mod words;
 mod writers;
 
 #[cfg(test)]
@@ -70,6 +80,19 @@ pub enum Seen<'a> {
         /// What the logs amount to.
         folds: &'a BTreeMap<SessionId, Durable>,
     },
+    /// A machine has handled one input of a batch.
+    Handled {
+        /// In which process.
+        process: usize,
+        /// When.
+        at: Timestamp,
+        /// The input.
+        input: &'a Input,
+        /// What it has decided about it.
+        entries: &'a [Entry],
+        /// What the machine is like then.
+        machine: &'a Workspace,
+    },
     /// A process writes into the log.
     Writes {
         /// Which.
@@ -95,12 +118,23 @@ pub enum Seen<'a> {
         /// What the session's log amounts to.
         durable: &'a Durable,
     },
+    /// A process has an answer held against a schema.
+    Checks {
+        /// The answer of which session.
+        session: &'a SessionId,
+        /// The schema.
+        schema: &'a str,
+        /// The answer.
+        answer: &'a str,
+    },
     /// A process hands a request to its machine.
     Request {
         /// Which.
         process: usize,
         /// The request's number.
         id: RequestId,
+        /// What is asked for.
+        command: &'a Command,
     },
     /// A process has a session's lock from here on.
     Lock {
@@ -179,7 +213,16 @@ impl Oracles {
             Box::new(effects::Named::default()),
             Box::new(settling::Settling::new(settings)),
             Box::new(replies::Replies::default()),
-            Box::new(schemas::Schemas::default()),
+            Box::new(refusals::Refusals::default()),
+            Box::new(words::Words::new(settings)),
+            Box::new(schemas::Schemas::new(settings)),
+            Box::new(named::Named::default()),
+            Box::new(lengths::Lengths::default()),
+            Box::new(costs::Costs::default()),
+            Box::new(recorded::Recorded::new(settings)),
+            Box::new(refused::Refused::default()),
+            Box::new(requests::Requests::default()),
+            Box::new(forks::Forks::default()),
             Box::new(asked::Asked::default()),
             Box::new(totals::Totals::default()),
             Box::new(writers::Writers::default()),

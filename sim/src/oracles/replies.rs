@@ -44,7 +44,7 @@ impl Oracle for Replies {
                 }
                 Ok(())
             }
-            Seen::Request { process, id } => {
+            Seen::Request { process, id, .. } => {
                 self.waiting.insert((*process, *id));
                 Ok(())
             }
@@ -93,7 +93,8 @@ mod tests {
 
     fn check(log: &[Record], starts: &[Effect]) -> Result<(), String> {
         let mut oracle = Replies::default();
-        oracle.see(&Seen::Request { process: 0, id: RequestId(1) })?;
+        let command = hostler_core::protocol::Command::ClearQueue { session: session() };
+        oracle.see(&Seen::Request { process: 0, id: RequestId(1), command: &command })?;
         shown(&mut oracle, log, starts)?;
         quiet(&mut oracle, false)
     }

@@ -24,12 +24,26 @@ pub fn generate(seed: u64, options: &Options) -> Plan {
         let wanted = submitted.len();
         for id in ids.clone() {
             let last = id + 1 == ids.end && submitted.len() == wanted;
-            actions.push(action(seed, id, begins, (group, last), options, &mut submitted));
+            let next = action(seed, id, begins, (group, last), options, &mut submitted);
+            actions.push(beside(actions.last(), next));
         }
         let mut roll = Roll::new(seed, Stream::Workload, u64::MAX - wave);
         begins += options.span + roll.pick(&[0, 0, options.span / 2, 130_000]);
     }
     Plan { actions }
+}
+
+/// Half of those who want a run id that another prompt has want it at the same time as that.
+fn beside(before: Option<&Action>, action: Action) -> Action {
+    match (before.map(|before| (before.what, before.at)), action.what) {
+        (Some((What::Submit(first), at)), What::Submit(second))
+            if second.flaw == 3 && second.prompt % 2 == 0 =>
+        {
+            let second = Submit { process: first.process, ..second };
+            Action { at, aim: Aim::None, what: What::Submit(second), ..action }
+        }
+        _ => action,
+    }
 }
 
 fn action(
@@ -67,7 +81,10 @@ fn at(options: &Options, roll: &mut Roll) -> u64 {
 }
 
 /// Records behind which there is much that a cancel can meet.
-const BEHIND: [&str; 8] = [
+const BEHIND: [&str; 11] = [
+    "ToolCallStarted",
+    "ToolCallStarted",
+    "ToolCallStarted",
     "ToolCallStarted",
     "ToolCallStarted",
     "AttemptFailed",
@@ -81,6 +98,9 @@ const BEHIND: [&str; 8] = [
 fn aim(options: &Options, what: &What, roll: &mut Roll) -> Aim {
     if !roll.chance(options.aimed) {
         return Aim::None;
+    }
+    if matches!(what, What::Cancel { .. }) && roll.chance(options.lingers) {
+        return Aim::Committed("ToolCallStarted");
     }
     if matches!(what, What::Cancel { .. }) && roll.chance(400) {
         return Aim::Committed(roll.pick(&BEHIND));

@@ -61,16 +61,26 @@ impl Story {
     }
 
     pub(super) fn failed(&mut self, now: Timestamp, error: &CallError, fates: &mut Vec<Fate>) {
-        let too_much =
-            matches!(&error.kind, CallErrorKind::Status { code, .. } if code.starts_with("context"));
+        let too_much = match &error.kind {
+            CallErrorKind::Status { code, status } => {
+                code.starts_with("context") || *status == 413 || error.message.contains("too long")
+            }
+            _ => false,
+        };
         if too_much && self.shorten(now) {
             return;
         }
         let renews = self.renews;
+        let seals = std::mem::take(&mut self.read.seals);
         let Some(turn) = self.turn.as_mut() else { return };
+        if seals {
+            turn.doing = Doing::Waiting(now);
+            return;
+        }
         if renews && turn.renewed.is_none() && matches!(error.kind, CallErrorKind::Status { status: 401, .. })
         {
-            turn.renewed = Some(turn.attempt.attempt);
+            // They begin anew: what is refused as too long from here on is counted from here on.
+            turn.renewed = Some(turn.attempt.attempt - turn.summary.unwrap_or(0));
             turn.doing = Doing::Waiting(now);
             return;
         }
@@ -78,9 +88,11 @@ impl Story {
         let (tried, passes) = (turn.attempt.attempt.saturating_sub(in_vain).max(1), passes(&error.kind));
         let wait = error.retry_after.unwrap_or(self.settings.backoff << (tried - 1));
         let max_wait = turn.prompts.first().map_or(MAX_WAIT_HEADLESS, |prompt| prompt.terms.max_wait);
-        let status = if passes && error.retry_after.is_some() && wait > max_wait {
+        let asks_too_much = passes && error.retry_after.is_some() && wait > max_wait;
+        let again = passes && !asks_too_much && tried < self.settings.attempts;
+        let status = if asks_too_much || (again && std::mem::take(&mut self.read.costly)) {
             RunStatus::Limit
-        } else if passes && tried < self.settings.attempts {
+        } else if again {
             turn.doing = Doing::Waiting(now.plus(wait));
             return;
         } else if too_much {

@@ -130,9 +130,10 @@ impl Reference {
     ///
     /// What a session takes over from another one is taken from the records as well: it is copied as it is.
     ///
-    /// That a conversation is long enough to be summed up is taken from the records, that a turn goes round in circles, and
-    /// which calls were waited for too long: these are matters of counting bytes, of comparing results and of each call's
-    /// own clock, and other oracles judge them.
+    /// That a conversation is long enough to be summed up is taken from the records, that a turn goes round in circles, that a
+    /// run has cost as much as it may, that a request had seals, and which calls were waited for too long: these are matters
+    /// of counting bytes and money, of comparing results and requests and of each call's own clock, and other oracles judge
+    /// them.
     pub fn input(
         &mut self,
         process: usize,
@@ -145,6 +146,16 @@ impl Reference {
         self.compare(records)
     }
 
+    /// When something is due in a process, as far as it is known here.
+    pub fn deadline(&self, process: usize) -> Option<Timestamp> {
+        let open = self.places.iter().filter(|((owner, _), _)| *owner == process);
+        let due = open.filter_map(|(_, place)| match place {
+            Place::Open(story) => story.deadline(),
+            Place::Opening(_) | Place::Going => None,
+        });
+        due.min()
+    }
+
     fn read(&mut self, tick: bool, records: &[Entry]) {
         self.read.clear();
         let forks = |record: &&Record| matches!(record, Record::SessionForked { .. });
@@ -152,12 +163,16 @@ impl Reference {
         for entry in records {
             let read = self.read.entry(family::plain(&entry.session)).or_default();
             match &entry.record {
-                Record::SummaryStarted { .. } => read.crowded = true,
+                Record::SummaryStarted { .. } => read.crowded += 1,
                 Record::TurnContinued { crowded, .. } => read.still_crowded |= *crowded,
                 Record::AttemptFailed { too_long: true, retry_after: None, .. } => read.spent = true,
+                Record::AttemptFailed { seals: true, .. } => read.seals = true,
                 Record::ToolCallFinished { call, .. } if tick => read.late.push(*call),
                 Record::TurnFinished { outcome: TurnOutcome::Limited(Reason::Repetition, _), .. } => {
                     read.circles = true;
+                }
+                Record::TurnFinished { outcome: TurnOutcome::Limited(Reason::MaxCost, _), .. } => {
+                    read.costly = true;
                 }
                 _ => {}
             }

@@ -1,7 +1,7 @@
 //! One open session as the reference sees it.
 
 use hostler_core::ids::{AttemptId, CallId, PromptId, RunId, StepId, TurnId};
-use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
+use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent, Preparation};
 use hostler_core::prompt::Prompt;
 use hostler_core::record::{Reason, RunStatus};
 use hostler_core::session::{Input, Settings};
@@ -35,8 +35,8 @@ pub(super) struct Story {
 /// What the reference does not work out by itself, because it is a matter of counting bytes or of each call's clock.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Read {
-    /// Whether the conversation has become too long for the next step.
-    pub(super) crowded: bool,
+    /// How often the conversation has become too long for the next step.
+    pub(super) crowded: u32,
     /// Whether it is too long even after its summary.
     pub(super) still_crowded: bool,
     /// Whether a request for a summary that was refused cannot be made shorter.
@@ -45,6 +45,10 @@ pub(super) struct Read {
     pub(super) late: Vec<CallId>,
     /// Whether the turn goes round in circles.
     pub(super) circles: bool,
+    /// Whether what is refused are seals that were sent along.
+    pub(super) seals: bool,
+    /// Whether the run has cost as much as it may.
+    pub(super) costly: bool,
 }
 
 /// A prompt that has not begun.
@@ -107,6 +111,16 @@ impl Story {
         self.turn.is_none() && self.waiting.is_empty() && self.titling.is_none()
     }
 
+    /// When something is due that is waited for, as far as it is known here.
+    pub(super) fn deadline(&self) -> Option<Timestamp> {
+        let turn = self.turn.as_ref().and_then(|turn| match turn.doing {
+            Doing::Asking { until, .. } | Doing::Waiting(until) | Doing::Checking(_, until) => Some(until),
+            Doing::Running(..) => turn.settle.map(|(until, _)| until),
+        });
+        let prepares = |waiting: &Waiting| waiting.ready.is_none().then_some(waiting.until);
+        self.waiting.iter().filter_map(prepares).chain(turn).chain(self.titling).min()
+    }
+
     pub(super) fn has_run(&self, run: &RunId) -> bool {
         self.past.known.values().any(|(_, known)| known == run)
     }
@@ -147,7 +161,8 @@ impl Story {
         let run = prompt.run_id();
         let taken = self.has_run(&run);
         let known = self.past.known.contains_key(&prompt.id);
-        if !prompt.text.trim().is_empty() && !contradictory && !known && !taken {
+        let empty = prompt.text.trim().is_empty() && prompt.attachments.is_empty();
+        if !empty && !contradictory && !known && !taken {
             self.past.known.insert(prompt.id.clone(), (prompt.text.clone(), run));
             self.past.created = true;
             fates.push(Fate::Accepted(prompt.id.clone()));
@@ -217,7 +232,10 @@ impl Story {
         if turn.steps >= turn.prompts[0].terms.max_steps {
             return self.end(now, RunStatus::Limit, fates);
         }
-        if self.read.crowded && self.past.is_worth_a_summary() {
+        if std::mem::take(&mut self.read.costly) {
+            return self.end(now, RunStatus::Limit, fates);
+        }
+        if self.read.crowded > 0 && self.past.is_worth_a_summary() {
             return self.next_turn(now, true);
         }
         let (joining, staying): (Vec<_>, Vec<_>) =
@@ -243,7 +261,7 @@ impl Story {
 
     /// The run goes on with another turn; one that sums up begins with its step at once.
     pub(super) fn next_turn(&mut self, now: Timestamp, sums_up: bool) {
-        self.read.crowded = false;
+        self.read.crowded = self.read.crowded.saturating_sub(u32::from(sums_up));
         self.past.turns += 1;
         let Some(turn) = self.turn.as_mut() else { return };
         turn.attempt.step = StepId { turn: TurnId(self.past.turns), step: 0 };
@@ -273,7 +291,11 @@ impl Story {
         if self.is_agent {
             self.words.push(Word::Ended);
         }
-        if status == RunStatus::Ok && stays && !self.is_agent && self.read.crowded && self.waiting.is_empty()
+        if status == RunStatus::Ok
+            && stays
+            && !self.is_agent
+            && self.read.crowded > 0
+            && self.waiting.is_empty()
         {
             self.sum_up_ahead(now);
         }
@@ -306,7 +328,7 @@ impl Story {
         match input {
             Input::Prepared { prompt, result } => {
                 self.renews = result.as_ref().as_ref().map_or(self.renews, |found| found.renewable);
-                self.prepared(now, prompt, result.is_ok(), fates);
+                self.prepared(now, prompt, result.as_ref().as_ref().ok(), fates);
             }
             Input::Model { attempt, event } => self.model(now, *attempt, event, fates),
             Input::Inspected { call, intent } => self.inspected(now, *call, intent, fates),
@@ -317,10 +339,18 @@ impl Story {
         }
     }
 
-    fn prepared(&mut self, now: Timestamp, prompt: &PromptId, well: bool, fates: &mut Vec<Fate>) {
+    /// A run whose cost is limited is not begun where nobody knows what it costs.
+    fn prepared(
+        &mut self,
+        now: Timestamp,
+        prompt: &PromptId,
+        found: Option<&Preparation>,
+        fates: &mut Vec<Fate>,
+    ) {
         let waiting = self.waiting.iter_mut().find(|waiting| waiting.prompt.id == *prompt);
         if let Some(waiting) = waiting.filter(|waiting| waiting.ready.is_none()) {
-            waiting.ready = Some(well);
+            let limited = waiting.prompt.terms.max_cost.is_some();
+            waiting.ready = Some(found.is_some_and(|found| !limited || found.prices.is_some()));
             self.go_on(now, fates);
         }
     }

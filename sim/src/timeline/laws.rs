@@ -8,7 +8,7 @@ pub(super) fn law(oracle: &str) -> &'static str {
 const OTHER: &str = "The program must keep its promises whatever happens around it.";
 
 /// All laws by the names of their oracles.
-const LAWS: [(&str, &str); 35] = [
+const LAWS: [(&str, &str); 44] = [
     ("no circles", "A turn that does the same again and again without getting anywhere is ended."),
     ("effects name what there is", "Whatever is started is about something that the log knows."),
     (
@@ -67,6 +67,27 @@ const LAWS: [(&str, &str); 35] = [
     (
         "answers satisfy",
         "Where an answer must satisfy a schema, a run has one if and only if it ends well, and the model is told at most twice that what it said will not do.",
+    ),
+    (
+        "refusals",
+        "Whoever is refused is told so in a sentence that names what it is about, and for a reason that there is.",
+    ),
+    ("words", "What is told about the end of a run or a call is so, with the numbers that there were."),
+    (
+        "names",
+        "A session is called what the first line of its first prompt, or the model that was asked, says.",
+    ),
+    ("room", "A conversation is summed up when it leaves its model too little room, and not before."),
+    ("costs", "A run is charged with what its models cost, and ends once it has cost as much as it may."),
+    ("recorded", "What models and tools say is recorded as it comes, as far as it is to be recorded at all."),
+    (
+        "refused once",
+        "Seals and keys that a provider refuses are left out or had anew, once, and nothing else is.",
+    ),
+    ("requests", "A model is told and offered what was prepared for it, and a sub-agent only what reads."),
+    (
+        "forks",
+        "A session that is made from another one begins with all that was said there and is over, and with nothing else.",
     ),
     ("effects", "Whatever is started is about something that is still under way."),
     (

@@ -117,8 +117,8 @@ impl World {
             Command::Fork { from, .. } => self.disk.folds.get(from).cloned().map(Box::new),
             _ => None,
         };
+        self.see(&Seen::Request { process, id, command: &command });
         inputs.push(Input::Request { id, command, taken, source });
-        self.see(&Seen::Request { process, id });
     }
 
     /// Whose the run id is that a command asks for, as far as the log knows.
@@ -183,6 +183,7 @@ impl World {
         for input in inputs {
             self.handle(process, input, alone, &mut out);
         }
+        self.check_deadline(process);
         self.trace.note(&[out.records().len() as u64, out.effects().len() as u64]);
         let (entries, effects) = out.into_parts();
         let machine = &self.processes[process].machine;
@@ -195,6 +196,16 @@ impl World {
             self.begin_effects(process, effects.into());
         } else {
             self.begin_commit(process, entries, effects);
+        }
+    }
+
+    /// A machine that waits longer than the reference does would be late, and nobody else would know.
+    fn check_deadline(&mut self, process: usize) {
+        let due = self.reference.deadline(process);
+        let waits = self.processes[process].machine.deadline().map(|(at, _)| at);
+        if due.is_some_and(|due| waits.is_none_or(|waits| waits > due)) {
+            let what = format!("something is due at {due:?}, and process {process} waits until {waits:?}");
+            self.fail(Class::Model, "reference", what);
         }
     }
 
@@ -217,8 +228,14 @@ impl World {
             it.machine.handle(now, input, out);
         }
         sightings::handled(cancel, outcome, phase, before == (out.records().len(), out.effects().len()));
-        if let Err(what) = self.reference.input(process, now, &input, &out.records()[before.0..]) {
+        let entries = &out.records()[before.0..];
+        if let Err(what) = self.reference.input(process, now, &input, entries) {
             self.fail(Class::Model, "reference", what);
+        }
+        let machine = &self.processes[process].machine;
+        let seen = Seen::Handled { process, at: now, input: &input, entries, machine };
+        if let Err((oracle, what)) = self.oracles.see(&seen) {
+            self.fail(Class::Safety, oracle, what);
         }
     }
 

@@ -21,7 +21,7 @@ use crate::oracles::Seen;
 use crate::sometimes;
 
 /// How many of a thousand looks at answers take their time at least, in the storm and behind it.
-const SLOW_CHECK: u64 = 300;
+const SLOW_CHECK: u64 = 400;
 
 impl World {
     /// Starts the effects of a batch, all at once or some of them later.
@@ -145,10 +145,11 @@ impl World {
     /// An answer is held against its schema: about half of them will do, and now and then it cannot be told. That takes its
     /// time, or longer than it is waited for, and may be heard of when nobody waits any more.
     fn check_answer(&mut self, process: usize, session: SessionId, step: StepId) {
-        if self.processes[process].machine.answer_to_check(&session).is_none() {
+        let Some((schema, answer)) = self.processes[process].machine.answer_to_check(&session) else {
             let what = format!("{session}: the answer of {step} is to be looked at, and there is none");
             return self.fail(Class::Safety, "effects", what);
-        }
+        };
+        self.see(&Seen::Checks { session: &session, schema: &schema, answer: &answer });
         let place = u64::from(step.step) << 8;
         let mut roll = Roll::new(self.seed, Stream::Provider, self.entity(process, &session) ^ mix(place));
         let verdict = match roll.below(20) {
@@ -161,7 +162,7 @@ impl World {
         let slow = roll.chance(self.options.prepare_slow.max(SLOW_CHECK));
         let hangs = roll.chance(self.options.prepare_hang);
         let late = self.options.prepare.saturating_sub(1) + roll.pick(&[0, 1, 2, 100, 1_000, 10_000]);
-        let some = roll.pick(&[20, 300, 2_000, 4_000]);
+        let some = roll.pick(&[20, 300, 4_000, 15_000, 40_000]);
         let late = if roll.chance(700) { some } else { late };
         let soon = self.options.delay(&mut roll, 20);
         let manner = if roll.chance(600) { Manner::Deaf } else { Manner::Silent(0) };
@@ -238,9 +239,11 @@ impl World {
         }
         let place = u64::from(attempt.step.step) << 8 | u64::from(attempt.attempt);
         let mut roll = Roll::new(self.seed, Stream::Provider, self.entity(process, &session) ^ mix(place));
+        let asked =
+            provider::Asked { attempt, sub_agent: session.is_child(), sealed: provider::has_seals(&request) };
         let answer = match self.staged.answers.pop_front() {
             Some(staged) => provider::staged(attempt, staged),
-            None => provider::answer(attempt, session.is_child(), &mut roll, &self.options),
+            None => provider::answer(asked, &mut roll, &self.options),
         };
         if self.options.staged > 0 {
             self.staged.requests.push(request);

@@ -10,7 +10,7 @@ use hostler_core::record::RunStatus;
 
 use super::agenda::Happening;
 use super::disk::refold;
-use super::people::{session_id, submission};
+use super::people::{AFTER, session_id, submission};
 use super::tools::TOOL_TIME;
 use super::{START, World};
 use crate::dice::{Roll, Stream};
@@ -44,9 +44,6 @@ pub(super) enum Act {
     /// It is over.
     Over,
 }
-
-/// The number of the first prompt after the storm.
-const AFTER: u64 = 900_000;
 
 /// Every how-manieth event it is found out whether it is time for the end.
 const ESTIMATE: u64 = 32;

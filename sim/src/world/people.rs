@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use hostler_core::content::Attachment;
 use hostler_core::ids::{ClientId, PromptId, RunId, SessionId};
 use hostler_core::prompt::{Delivery, PermissionMode, Prompt, Terms};
 use hostler_core::protocol::{Answer, AskId, Breadth, Command, RefusalKind, Reply, SessionChoice};
@@ -66,6 +67,9 @@ pub enum Heard {
 /// How much of what was asked for people remember when they ask for more.
 const LATELY: usize = 60;
 
+/// The number of the first prompt after the storm.
+pub(super) const AFTER: u64 = 900_000;
+
 /// How often people try in all.
 const TRIES: u64 = 4;
 
@@ -85,13 +89,51 @@ pub(super) fn run_id(prompt: u64, named: bool) -> RunId {
     if named { RunId::new(format!("r{prompt}")) } else { RunId::new(format!("p{prompt}")) }
 }
 
+/// What answers must be, where they must be anything.
+const SCHEMA: &str = "{\"type\": \"object\", \"required\": [\"result\"]}";
+
+/// Whether what a prompt's run may cost is limited.
+fn limited(submit: &Submit) -> bool {
+    !is_plain(submit.prompt) && submit.prompt % 8 == 2
+}
+
+/// The first few are those of worlds in which everything is tried, and of scripts; the last are those that must be answered.
+fn is_plain(prompt: u64) -> bool {
+    prompt <= 4 || prompt >= AFTER
+}
+
+/// What a prompt says: mostly little, and sometimes with a first line that does not fit a title or is none.
+fn wording(prompt: u64, plain: bool) -> String {
+    match prompt % 12 {
+        5 if !plain => format!(
+            "\n \u{7}\n  \tDo p{prompt}\u{1b}, and look at all that belongs to it, as far as it is of any use — überall.  \nThen stop."
+        ),
+        9 if !plain => format!("{:.<60}\nDo it.", format!("Do p{prompt}")),
+        11 if !plain => format!("{:.<61}", format!("Do p{prompt}")),
+        _ => format!("Do p{prompt}."),
+    }
+}
+
+/// What comes with a prompt: sometimes a text or a picture.
+fn attached(prompt: u64) -> Vec<Attachment> {
+    let (media_type, size) = match prompt % 16 {
+        3 => ("text/plain", 300),
+        6 => ("image/png", 40),
+        14 => ("image/png", 6_500),
+        _ => return Vec::new(),
+    };
+    vec![Attachment { name: "a".to_owned(), media_type: media_type.to_owned(), data: "x".repeat(size) }]
+}
+
 /// The command of a submission.
 pub fn submission(submit: &Submit) -> Command {
+    let plain = is_plain(submit.prompt);
     let text = match submit.flaw {
         1 => String::new(),
         2 => format!("Do something else than p{}.", submit.prompt),
-        _ => format!("Do p{}.", submit.prompt),
+        _ => wording(submit.prompt, plain),
     };
+    let cost = 1 + (submit.prompt / 8 % 3) as usize;
     let terms = Terms {
         permission: match submit.permission {
             0 => PermissionMode::Headless,
@@ -102,9 +144,10 @@ pub fn submission(submit: &Submit) -> Command {
         max_steps: submit.steps as u32,
         max_wait: submit.wait,
         stays: submit.prompt.is_multiple_of(2),
-        answer_schema: submit.schema.then(|| "{}".to_owned()),
-        // The first few are those of worlds in which everything is tried, and of scripts.
+        answer_schema: submit.schema.then(|| SCHEMA.to_owned()),
         title: submit.prompt > 4 && submit.prompt % 4 == 1,
+        // Where prices are not known, such a prompt is not begun.
+        max_cost: [None, Some(1), Some(1_500), Some(20_000)][if limited(submit) { cost } else { 0 }],
         ..Terms::headless()
     };
     let prompt = Prompt {
@@ -115,7 +158,7 @@ pub fn submission(submit: &Submit) -> Command {
         },
         client: ClientId::new(format!("c{}", submit.process)),
         text,
-        attachments: Vec::new(),
+        attachments: if plain { Vec::new() } else { attached(submit.prompt) },
         terms,
     };
     let id = session_id(submit.session);

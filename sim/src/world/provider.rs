@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use hostler_core::content::Usage;
+use hostler_core::content::{Block, Usage};
 use hostler_core::ids::AttemptId;
-use hostler_core::model::{CallError, CallErrorKind, FinishReason, ModelEvent};
+use hostler_core::model::{CallError, CallErrorKind, FinishReason, Item, ModelEvent, ModelRequest};
 use hostler_core::session::Input;
 
 use super::jobs::Manner;
@@ -23,15 +23,42 @@ pub(super) struct Answer {
     pub(super) manner: Manner,
 }
 
+/// What is asked.
+#[derive(Clone, Copy)]
+pub(super) struct Asked {
+    /// Which attempt it is.
+    pub(super) attempt: AttemptId,
+    /// Whether a sub-agent asks.
+    pub(super) sub_agent: bool,
+    /// Whether the request has seals of the model that is asked.
+    pub(super) sealed: bool,
+}
+
+/// Whether a request has seals of the model that it is for.
+pub(super) fn has_seals(request: &ModelRequest) -> bool {
+    request.items.iter().any(|item| match item {
+        Item::Assistant { model, blocks } if *model == request.model => {
+            blocks.iter().any(|block| match block {
+                Block::Reasoning(reasoning) => reasoning.opaque.is_some(),
+                Block::Call(call) => call.opaque.is_some(),
+                Block::Text(_) => false,
+            })
+        }
+        _ => false,
+    })
+}
+
 /// The answer that this luck gives.
-pub(super) fn answer(attempt: AttemptId, sub_agent: bool, roll: &mut Roll, options: &Options) -> Answer {
+pub(super) fn answer(asked: Asked, roll: &mut Roll, options: &Options) -> Answer {
+    let Asked { attempt, sub_agent, sealed } = asked;
     if options.short > 0 {
         return short(attempt, sub_agent, options);
     }
     let connect = options.connect + options.first_event;
     let mut events = vec![(delay(connect, roll, options), ModelEvent::Connected)];
     let endless = roll.chance(options.provider_endless);
-    if let Some(refused) = refusal(roll, options) {
+    let refused = refusal(roll, options).or_else(|| refused_seals(sealed, roll, options));
+    if let Some(refused) = refused {
         let (at, _) = events.remove(0);
         events.push((at, ModelEvent::Failed(refused)));
     } else {
@@ -128,13 +155,40 @@ fn refusal(roll: &mut Roll, options: &Options) -> Option<CallError> {
         1 | 2 => (status(429, ""), Some(wait)),
         3 => (status(500, ""), None),
         4 => (status(503, ""), Some(wait)),
-        5 | 9 => (status(400, "context_length_exceeded"), None),
+        5 | 9 => return refused.then(|| too_long(roll)),
         6 => (status(429, "insufficient_quota"), None),
         7 => (CallErrorKind::Transport, None),
         _ => (CallErrorKind::Credentials, None),
     };
-    let error = CallError { kind, message: "refused".to_owned(), retry_after, should_retry: None };
+    // Why there is no key is a sentence of whoever looks for it.
+    let none = kind == CallErrorKind::Credentials;
+    let message = if none { "There is no key; set one." } else { "refused" }.to_owned();
+    let error = CallError { kind, message, retry_after, should_retry: None };
     refused.then_some(error)
+}
+
+/// Providers have several words for a conversation that is too long.
+fn too_long(roll: &mut Roll) -> CallError {
+    let (status, code, message) = roll.pick(&[
+        (400, "context_length_exceeded", "refused"),
+        (400, "context_length_exceeded", "refused"),
+        (400, "", "prompt is too long: 9 tokens > 8 maximum"),
+        (413, "", "refused"),
+    ]);
+    let kind = CallErrorKind::Status { status, code: code.to_owned() };
+    CallError { kind, message: message.to_owned(), retry_after: None, should_retry: None }
+}
+
+/// Some do not know their own seals any more, and seldom one says so that was sent none.
+fn refused_seals(sealed: bool, roll: &mut Roll, options: &Options) -> Option<CallError> {
+    let often = if sealed { options.provider_seals } else { options.provider_seals / 40 };
+    let refused = roll.chance(often);
+    let (status, code, message) = roll.pick(&[
+        (400, "", "Invalid `signature` in `thinking` block"),
+        (422, "invalid_encrypted_content", "It could not be verified."),
+    ]);
+    let kind = CallErrorKind::Status { status, code: code.to_owned() };
+    refused.then(|| CallError { kind, message: message.to_owned(), retry_after: None, should_retry: None })
 }
 
 /// Anything that an attempt may say when nobody awaits it any more.
@@ -186,18 +240,57 @@ fn content(
         block += 1;
     }
     if roll.chance(options.provider_circle) {
+        let text = round(attempt, options);
         events.push((0, ModelEvent::Call { block, id: "same".to_owned(), name: "ls".to_owned() }));
-        events.push((0, ModelEvent::Input { block, text: "{}".to_owned() }));
+        events.push((0, ModelEvent::Input { block, text }));
     } else if roll.chance(options.calls) && attempt.step.step <= most {
         calls(events, block, sub_agent, roll, options);
     }
     if !roll.chance(options.usage_missing) {
-        let usage = Usage { input: roll.below(1000), output: roll.below(100), ..Usage::default() };
-        events.push((0, ModelEvent::Usage(usage)));
+        events.push((0, ModelEvent::Usage(usage(roll, options))));
     }
     if let Some((delay, _)) = events.get_mut(from) {
         *delay = first;
     }
+}
+
+/// What is called in a turn that goes round in circles, or nearly.
+fn round(attempt: AttemptId, options: &Options) -> String {
+    let step = attempt.step.step;
+    let place = match options.circle {
+        0 => 0,
+        1 => step % 2,
+        2 => step % 3,
+        3 => step % 4,
+        4 => step,
+        5 => {
+            if step % 10 == 9 {
+                step
+            } else {
+                0
+            }
+        }
+        _ => {
+            if step.is_multiple_of(2) {
+                step
+            } else {
+                0
+            }
+        }
+    };
+    format!("{{\"path\":\"{place}\"}}")
+}
+
+/// What an answer has used. Where the window is large, that is often about as much as leaves no room for more.
+fn usage(roll: &mut Roll, options: &Options) -> Usage {
+    // What is said to be so short cannot be halved often.
+    let (input, output) =
+        if roll.chance(100) { (roll.below(8), 0) } else { (roll.below(1000), roll.below(100)) };
+    let (cached, written, full) = (roll.pick(&[0, 0, 300]), roll.pick(&[0, 0, 20]), roll.chance(400));
+    let reserve = roll.pick(&[20_000, 20_000, 40_000]);
+    let edge = roll.between(0, 4) + options.window.saturating_sub(reserve + 2);
+    let input = if full && options.window >= 100_000 { edge - output - cached - written } else { input };
+    Usage { input, output, cache_read: cached, cache_write: written, reasoning: 0 }
 }
 
 fn say(events: &mut Vec<(u64, ModelEvent)>, block: u32, reasoning: bool, roll: &mut Roll, options: &Options) {

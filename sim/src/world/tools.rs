@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use hostler_core::content::{ErrorClass, ErrorInfo, ToolOutcome, ToolStatus};
+use hostler_core::content::{Attachment, ErrorClass, ErrorInfo, ToolOutcome, ToolStatus};
 use hostler_core::ids::{CallId, PromptId};
-use hostler_core::model::{ModelRef, Preparation, ToolSpec};
+use hostler_core::model::{LongPrices, ModelRef, Preparation, Prices, SmallModel, ToolSpec};
 use hostler_core::session::Input;
 use hostler_core::tools::{Intent, PathUse, ToolInput};
 
@@ -27,6 +27,7 @@ pub(super) fn tool(call: CallId, roll: &mut Roll, options: &Options) -> (VecDequ
     let output = if long { output.max(12) } else { output };
     for nth in 0..output {
         let text = if output > 12 { "flood ".repeat(300) } else { format!("line {nth}\n") };
+        let text = if nth == 1 { String::new() } else { text };
         let most = if long { 4_000 } else { 20 };
         script.push_back((options.delay(roll, most), Input::ToolOutput { call, text }));
     }
@@ -34,13 +35,26 @@ pub(super) fn tool(call: CallId, roll: &mut Roll, options: &Options) -> (VecDequ
     let silent = roll.chance(options.tool_silent);
     let (status, text) =
         if error { (ToolStatus::Error, "It failed.") } else { (ToolStatus::Ok, "It is done.") };
+    // Where circles are gone round in, what comes of the same call may be something else each time.
+    let changes = if matches!(options.circle, 3 | 5 | 6) { 900 } else { 30 };
+    let number = roll.below(1 << 16);
+    let changes = options.provider_circle > 0 && roll.chance(changes);
+    let text = if changes { format!("{text} {number}") } else { text.to_owned() };
     let hangs = roll.chance(options.tool_hang);
     let soon = options.delay(roll, 200);
     let at = if hangs { TOOL_TIME } else { soon };
     let status = if hangs { ToolStatus::Error } else { status };
-    let outcome = ToolOutcome::text(status, if silent { "" } else { text });
+    let mut outcome = ToolOutcome::text(status, if silent { "" } else { &text });
+    if roll.chance(50) {
+        outcome.media.push(picture(roll.pick(&[30, 6_500])));
+    }
     script.push_back((at, Input::ToolFinished { call, outcome }));
     (script, manner)
+}
+
+fn picture(size: usize) -> Attachment {
+    let (name, media_type) = ("a".to_owned(), "image/png".to_owned());
+    Attachment { name, media_type, data: "x".repeat(size) }
 }
 
 fn manner(call: CallId, roll: &mut Roll, options: &Options) -> Manner {
@@ -125,18 +139,37 @@ pub(super) fn preparation(prompt: PromptId, roll: &mut Roll, options: &Options) 
 
 fn prepared(model: &str, failed: bool, options: &Options) -> Box<Result<Preparation, ErrorInfo>> {
     let error = ErrorInfo::new(ErrorClass::NoProvider, "There is no provider.");
+    let named = |model: &str| ModelRef { provider: "sim".to_owned(), model: model.to_owned() };
+    let small = SmallModel { model: named("small"), prices: prices("small", options) };
     let found = Preparation {
-        model: ModelRef { provider: "sim".to_owned(), model: model.to_owned() },
+        model: named(model),
         system: "You are simulated.".to_owned(),
         answer_schema: None,
         tools: offered(),
         context_window: (options.window > 0).then_some(options.window),
-        prices: None,
+        prices: prices(model, options).map(Box::new),
         notices: Vec::new(),
-        small: None,
+        small: (model == "two").then(|| Box::new(small)),
         renewable: options.renewable > 0,
     };
     Box::new(if failed { Err(error) } else { Ok(found) })
+}
+
+/// What models cost, in micro-dollars for a million tokens.
+fn prices(model: &str, options: &Options) -> Option<Prices> {
+    let [input, output, cache_read, cache_write] = match model {
+        "small" => [100_000, 400_000, 10_000, 125_000],
+        _ => [3_000_000, 15_000_000, 300_000, 3_750_000],
+    };
+    let long = LongPrices {
+        above: 700,
+        input: 6_000_000,
+        output: 22_500_000,
+        cache_read: 600_000,
+        cache_write: 7_500_000,
+    };
+    let long = (model == "two").then_some(long);
+    (options.priced > 0).then_some(Prices { input, output, cache_read, cache_write, long })
 }
 
 /// What a script has laid down for a preparation.

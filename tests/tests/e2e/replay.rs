@@ -38,6 +38,32 @@ fn secretive(home: &Home, killed: bool) -> PathBuf {
     record(home)
 }
 
+/// Rules are texts, and what they fit is hidden beside them.
+#[test]
+fn what_is_exported_of_a_run_with_rules_is_decided_alike() {
+    let rules = [
+        &["--allow", "bash(echo *)", "--allow", "bash(ls 'a b')", "--deny", "bash(rm *)"][..],
+        &["--allow", "bash", "--deny", "bash(cat hunter2)", "--deny", "read(hunter2)"],
+        &["--allow", "host(*.example.com)", "--allow", "write(hunter2/**)", "--deny", "ls"],
+    ];
+    for rules in rules {
+        let home = home();
+        let commands =
+            ["echo hunter2", "ls 'a b'", "rm hunter2", "cat hunter2", "curl https://api.example.com"];
+        let calls = commands.iter().enumerate().fold(Answer::say("Well."), |answer, (nth, command)| {
+            answer.call(&format!("c{nth}"), "bash", json!({"command": command}))
+        });
+        let write = json!({"file_path": "hunter2/a.txt", "content": "hunter2"});
+        let calls = calls.call("c8", "write", write).call("c9", "ls", json!({}));
+        let provider = StrictProvider::start([calls, Answer::say("Done.")]);
+        home.run(&provider, ["Go"]).words(rules.to_vec()).finish().expect_code(0);
+        let (record, out) = (record(&home), home.root().join("shown.jsonl"));
+        replay(&home, &record, &["--export", out.to_str().unwrap()]).expect_code(0);
+        assert!(!std::fs::read_to_string(&out).unwrap().contains("hunter2"));
+        replay(&home, &out, &[]).expect_code(0);
+    }
+}
+
 #[test]
 fn the_first_batch_that_differs_is_named() {
     let home = home();

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::length::{block_bytes, bytes_of, outcome_bytes};
+use super::length::{block_bytes, bytes_of, copied_bytes, outcome_bytes};
 use super::{Asked, ClosedPrompt, Durable, Length, OpenPrompt, Phase, Purpose, Turn};
 use crate::content::{
     AssistantMessage, Block, Finish, Message, MessageBody, Reasoning, ToolOutcome, ToolStatus,
@@ -31,7 +31,10 @@ impl Durable {
                 self.titled_by = *titled_by;
                 self.last_turn = *turn;
                 self.todos.clone_from(todos);
-                messages.iter().for_each(|message| self.push(message.id, message.body.clone()));
+                for message in messages {
+                    self.push(message.id, message.body.clone());
+                    self.length.since += copied_bytes(&message.body);
+                }
             }
             Record::TitleChanged { title, by, usage, cost } => {
                 self.title.clone_from(title);

@@ -60,3 +60,14 @@ pub(super) fn bytes_of(body: &MessageBody) -> u64 {
         MessageBody::Assistant(_) => 0,
     }
 }
+
+/// How many bytes an answer adds that is taken over from another session, with what came of its calls.
+pub(super) fn copied_bytes(body: &MessageBody) -> u64 {
+    match body {
+        MessageBody::User(_) | MessageBody::Summary(_) => 0,
+        MessageBody::Assistant(answer) => {
+            let outcomes = answer.calls().filter_map(|call| call.outcome.as_ref());
+            answer.blocks.iter().map(block_bytes).sum::<u64>() + outcomes.map(outcome_bytes).sum::<u64>()
+        }
+    }
+}

@@ -200,7 +200,12 @@ mod sub_agents {
 
     /// A sub-agent wants to read outside of the workspace.
     fn wanting() -> (Rig, Batch) {
-        let mut rig = calling(&[("agent", r#"{"prompt":"Look."}"#), VIEW]);
+        wanting_beside(&[VIEW])
+    }
+
+    /// The same, beside calls of the session that it works for.
+    fn wanting_beside(own: &[(&str, &str)]) -> (Rig, Batch) {
+        let mut rig = calling(&[&[("agent", r#"{"prompt":"Look."}"#)], own].concat());
         let attempt = rig.attempt_in(&child());
         let said = called(0, VIEW.0, VIEW.1).into_iter().chain([stop()]);
         let said = said.map(|event| words::to(&child(), Input::Model { attempt, event }));
@@ -280,6 +285,18 @@ mod sub_agents {
         rig.asks_for(cancel(&child(), CancelScope::Session));
         assert!(asked(&rig).is_empty());
         assert!(!answer_as(&mut rig, "me", theirs(), Answer::Once).0);
+    }
+
+    #[test]
+    fn a_grant_answers_what_was_asked_beside_one_that_is_stopped() {
+        let (mut rig, _) = wanting_beside(&[VIEW, VIEW]);
+        rig.inspected_as(2, reading(false));
+        rig.inspected_as(3, reading(false));
+        rig.asks_for(cancel(&child(), CancelScope::Session));
+        assert_eq!(asked(&rig), [ask(2), ask(3)]);
+        let batch = answer(&mut rig, ask(2), Answer::Session(Breadth::Exact));
+        assert!(asked(&rig).is_empty(), "both are answered");
+        assert_eq!(batch.kinds().iter().filter(|kind| **kind == "ToolCallStarted").count(), 2);
     }
 
     #[test]

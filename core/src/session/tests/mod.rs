@@ -4,6 +4,7 @@ mod admission;
 mod asks;
 mod cancel;
 mod cost;
+mod figures;
 mod overtime;
 mod plan;
 mod queue;

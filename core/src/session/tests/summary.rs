@@ -342,10 +342,10 @@ fn one_summary_that_helped_begins_the_count_anew() {
     assert_eq!(rig.end("p").status, RunStatus::Ok);
 }
 
-#[test]
-fn a_request_for_a_summary_that_was_refused_is_never_made_again_however_little_there_is_to_cut() {
+/// How many requests for a summary are made, no two of them alike, if all are refused and the model had reasoned before.
+fn refused_summaries(reasoned: &str) -> usize {
     let mut rig = begin_with(None);
-    rig.stream(vec![crate::model::ModelEvent::Reasoning { block: 9, text: "hm ".repeat(4_000) }]);
+    rig.stream(vec![crate::model::ModelEvent::Reasoning { block: 9, text: reasoned.into() }]);
     rig.call(&[("ls", "{}")]);
     rig.run_tool(1, "a");
     rig.fail(too_long());
@@ -357,8 +357,86 @@ fn a_request_for_a_summary_that_was_refused_is_never_made_again_however_little_t
             rig.tick();
         }
     }
-    assert!(made.len() > 1);
     assert_eq!(rig.end("p").reason, Reason::Context);
+    made.len()
+}
+
+#[test]
+fn a_request_for_a_summary_that_was_refused_is_never_made_again_however_little_there_is_to_cut() {
+    assert!(refused_summaries(&"hm ".repeat(4_000)) > 1);
+    refused_summaries("h");
+}
+
+#[test]
+fn a_budget_that_would_be_halved_to_nothing_is_not_tried() {
+    let mut rig = Rig::new();
+    for (id, said) in [("o", "a"), ("p", "c")] {
+        rig.submit(prompt(id, said));
+        let nothing = Preparation { system: String::new(), tools: Vec::new(), ..preparation() };
+        rig.prepared_with(id, Ok(nothing));
+        if id == "o" {
+            rig.answer("b");
+        }
+    }
+    rig.fail(too_long());
+    let budget = rig.log.iter().find_map(|entry| match entry.record {
+        Record::SummaryStarted { budget, .. } => Some(budget),
+        _ => None,
+    });
+    let mut budget = budget.expect("it is summed up");
+    assert!(budget < 8, "{budget}");
+    while rig.ended("p").is_none() {
+        assert!(budget > 0, "a request for nothing");
+        budget /= 2;
+        rig.fail(too_long());
+        if rig.ended("p").is_none() {
+            rig.tick();
+        }
+    }
+    assert_eq!(rig.end("p").reason, Reason::Context);
+}
+
+/// The key is refused once, between refusals of what is too long, and a server that fails then is asked as often as ever.
+#[test]
+fn refusals_before_a_key_was_had_anew_count_once() {
+    for refusals in [0, 1, 3] {
+        let mut rig = Rig::new();
+        rig.submit(prompt("p", "Tidy the house."));
+        rig.prepared_with("p", Ok(Preparation { renewable: true, ..preparation() }));
+        for word in ["one ", "two ", "three ", "four "] {
+            rig.call(&[("ls", "{}")]);
+            rig.run_tool(1, &word.repeat(900));
+        }
+        rig.fail(too_long());
+        for _ in 0..refusals {
+            rig.fail(too_long());
+            rig.tick();
+        }
+        rig.fail(broken(CallErrorKind::Status { status: 401, code: String::new() }));
+        rig.tick();
+        let mut more = 0;
+        while rig.ended("p").is_none() {
+            more += 1;
+            rig.fail(broken(CallErrorKind::Transport));
+            if rig.ended("p").is_none() {
+                rig.tick();
+            }
+        }
+        assert_eq!(more, 4, "after {refusals} refusals");
+    }
+}
+
+#[test]
+fn what_a_run_has_said_before_a_summary_is_its_answer_if_nothing_more_is_said() {
+    let mut rig = begin_with(Some(1_000));
+    rig.stream(vec![text(9, "All is tidy."), used(850, 0)]);
+    rig.call(&[("ls", "{}")]);
+    let said = rig.durable(&session()).turn.as_ref().and_then(|turn| turn.answer);
+    assert!(said.is_some());
+    rig.run_tool(1, "a");
+    rig.answer("It was tidied.");
+    rig.stream(vec![stop()]);
+    assert_eq!((rig.end("p").status, rig.end("p").answer), (RunStatus::Ok, said));
 }
 
 #[test]

@@ -72,6 +72,14 @@ fn what_it_used_is_counted_with_the_session_and_with_no_run() {
 }
 
 #[test]
+fn how_long_the_conversation_is_that_was_not_summed_up_is_an_estimate() {
+    let mut rig = summing_up();
+    assert!(!rig.durable(&session()).totals.estimated);
+    rig.cancel();
+    assert!(rig.durable(&session()).totals.estimated);
+}
+
+#[test]
 fn a_run_whose_client_goes_leaves_that_to_whoever_comes() {
     let mut rig = Rig::new();
     fill(&mut rig, prompt("p", "Tidy the house."));

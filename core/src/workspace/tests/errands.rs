@@ -158,3 +158,22 @@ fn nothing_gets_into_a_session_that_is_being_deleted() {
     );
     assert_eq!((rig.reply(first), rig.reply(second)), (&Reply::Deleted, &Reply::Deleted));
 }
+
+#[test]
+fn a_fork_is_as_long_as_all_that_it_takes_over() {
+    let mut rig = spoken();
+    fork(&mut rig);
+    let length = rig.folded(&other()).unwrap().length;
+    // "One.", the call of ls with {}, its result "a", and "Done."
+    assert_eq!((length.measured, length.since), (0, 4 + 4 + 1 + 5));
+}
+
+#[test]
+fn a_run_id_that_is_taken_is_named() {
+    let mut rig = Rig::new();
+    rig.begin(words::run("p", "One."));
+    let taken = crate::prompt::Prompt { run: words::run("p", "One.").run, ..prompt("q", "Two.") };
+    let (id, _) = rig.asks_for(words::submit(&other(), taken));
+    let Reply::Refused(refusal) = rig.reply(id) else { panic!("it is refused") };
+    assert_eq!(refusal.message, "There is a run run-p already; use a new run id.");
+}
