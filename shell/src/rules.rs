@@ -11,6 +11,7 @@ use rustix::fs::{FlockOperation, flock};
 use tempfile::NamedTempFile;
 
 use crate::config::files;
+use crate::tools::leads_to;
 
 const FILE: &str = "rules.json";
 
@@ -49,6 +50,22 @@ pub fn keep(dir: &Path, more: &[Rule]) -> io::Result<()> {
     Ok(())
 }
 
+/// The rules, and beside each that denies or asks about a path through a link the same about the place to which it leads now:
+/// a call is judged by where it leads and not by what it says. `root` is the workspace, canonical, where relative paths begin.
+pub fn behind_links(mut rules: Vec<Rule>, root: &Path) -> Vec<Rule> {
+    let behind = |rule: &Rule| rule.behind(|path| leads_elsewhere(root, path));
+    let more: Vec<_> = rules.iter().filter_map(behind).collect();
+    rules.extend(more);
+    rules
+}
+
+fn leads_elsewhere(root: &Path, path: &str) -> Option<String> {
+    let named = root.join(path.trim_start_matches("./"));
+    let place = leads_to(root, path)?;
+    // One whose name is no text is in no rule.
+    (place != named).then(|| place.into_os_string().into_string().ok()).flatten()
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -72,6 +89,47 @@ mod tests {
         assert_eq!(kept(temp.path()).unwrap(), [rule("view"), rule("ls")]);
         let mode = fs::metadata(temp.path().join(FILE)).unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0);
+    }
+
+    #[test]
+    fn what_is_denied_by_the_name_of_a_link_is_denied_where_it_leads() {
+        use hostler_core::prompt::PermissionMode;
+        use hostler_core::tools::{Intent, PathUse, Verdict, judge};
+        use std::os::unix::fs::symlink;
+
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("real/deep")).unwrap();
+        symlink("real", root.join("lnk")).unwrap();
+        symlink("lnk/deep", root.join("far")).unwrap();
+        symlink("later", root.join("dangling")).unwrap();
+        let allowed = |rule: &str, path: &str| {
+            let rules = behind_links(vec![Rule::parse(Action::Deny, rule, None).unwrap()], &root);
+            let place = PathUse { path: root.join(path).display().to_string(), inside: true };
+            let intent = Intent {
+                reads: vec![place],
+                complete: true,
+                root: root.display().to_string(),
+                ..Intent::default()
+            };
+            judge("view", &intent, PermissionMode::Yolo, &rules) == Verdict::Allow
+        };
+        let absolute = format!("read({}/lnk/**)", root.display());
+        for (rule, path) in [
+            ("read(lnk/**)", "real/k"),
+            ("read(./lnk/deep/*)", "real/deep/k"),
+            ("path(lnk)", "real/k"),
+            ("read(far/new/*.txt)", "real/deep/new/a.txt"),
+            ("read(dangling)", "later"),
+            (absolute.as_str(), "real/k"),
+        ] {
+            assert!(!allowed(rule, path), "{rule}");
+            assert!(allowed(rule, "other/k"), "{rule}");
+        }
+        let plain = vec![Rule::parse(Action::Deny, "read(real/**)", None).unwrap()];
+        assert_eq!(behind_links(plain.clone(), &root), plain);
+        let allow = vec![Rule::parse(Action::Allow, "read(lnk/**)", None).unwrap()];
+        assert_eq!(behind_links(allow.clone(), &root), allow);
     }
 
     #[test]

@@ -26,6 +26,8 @@ pub fn main() -> ExitCode {
         return code;
     }
     file_size::fail_at_limit();
+    // A run is told of signals from its first moment on.
+    let watch = is_run().then(run::Watch::begin);
     let (cli, said) = match cli::read() {
         Ok(read) => read,
         Err(error) => return usage(error),
@@ -35,15 +37,20 @@ pub fn main() -> ExitCode {
         return Failure::usage(message).report();
     }
     tracing::info!(version = env!("CARGO_PKG_VERSION"), said = said.join(" "), "hostler begins");
-    let code = obey(cli.command).unwrap_or_else(|failure| failure.report());
+    let code = obey(cli.command, watch).unwrap_or_else(|failure| failure.report());
     tracing::debug!("hostler ends");
     logs::end();
     code
 }
 
-fn obey(command: cli::Command) -> Result<ExitCode, Failure> {
+/// Whether the first word is `run`. Where options go before that, watching begins once they are read.
+fn is_run() -> bool {
+    std::env::args_os().nth(1).is_some_and(|word| word == "run")
+}
+
+fn obey(command: cli::Command, watch: Option<Result<run::Watch, Failure>>) -> Result<ExitCode, Failure> {
     match command {
-        cli::Command::Run(args) => run::run(*args),
+        cli::Command::Run(args) => run::run(*args, watch.unwrap_or_else(run::Watch::begin)?),
         cli::Command::Sessions { command } => commands::sessions::sessions(&command),
         cli::Command::Runs { command } => commands::runs::runs(&command),
         cli::Command::Config { command } => commands::config::config(&command),

@@ -33,6 +33,8 @@ enum Rule {
     Path,
     /// It is a pattern of paths and its names are hidden.
     Pattern,
+    /// It is a word of a command.
+    Word,
     /// It is a pattern of commands and its words are hidden.
     Command,
     /// It is a host or a pattern of hosts and the names in it are hidden.
@@ -63,6 +65,7 @@ fn rule(siblings: &Map<String, Value>, key: &str) -> Rule {
         "name" | "tool" | "Tool" => Rule::Name,
         // The words of a command stand there in a list, and are hidden one by one as they are.
         "Command" if siblings.get(key).is_some_and(Value::is_string) => Rule::Command,
+        "Command" | "commands" => Rule::Word,
         "Host" | "hosts" => Rule::Host,
         "path" if has("inside") => Rule::Path,
         "root" if has("complete") => Rule::Path,
@@ -156,6 +159,7 @@ fn replaced(rule: Rule, text: &str, pairs: bool, placeholders: &mut Placeholders
         }
         Rule::Path => placeholders.hide_path(text),
         Rule::Pattern => placeholders.hide_pattern(text),
+        Rule::Word => placeholders.hide_word(text),
         Rule::Command => placeholders.hide_command(text),
         Rule::Host => placeholders.hide_host(text),
         Rule::Error if is_name(text) => text.into(),

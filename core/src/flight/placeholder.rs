@@ -24,6 +24,8 @@ const WIDER: [(u32, u32); 3] = [(0x0400, 0x130), (0x4e00, 0x5000), (0x1f300, 0x3
 pub(super) struct Placeholders {
     /// By the text, and by whether words in it that decide something were left standing.
     known: BTreeMap<(bool, String), String>,
+    /// By the words of commands.
+    of_commands: BTreeMap<String, String>,
     /// How many texts of each shape there are.
     shapes: BTreeMap<String, u64>,
     /// The digests of what is hidden, and of what stands for it.
@@ -45,10 +47,7 @@ impl Placeholders {
             return known.clone();
         }
         let kept = kept(text, phrases);
-        let shape = fill(text, &kept, 0);
-        let count = self.shapes.entry(shape).or_default();
-        let hidden = fill(text, &kept, *count);
-        *count += 1;
+        let hidden = self.fresh(text, &kept);
         self.known.insert(key, hidden.clone());
         hidden
     }
@@ -68,11 +67,34 @@ impl Placeholders {
         pattern.split('/').map(hide).collect::<Vec<_>>().join("/")
     }
 
+    /// What stands for a word of a command. Decisions ask which of a few programs it names and whether it is a plain name, so
+    /// those programs and what makes a word no plain name are left standing.
+    pub(super) fn hide_word(&mut self, word: &str) -> String {
+        if tools::tells(word) {
+            return word.to_string();
+        }
+        if let Some(known) = self.of_commands.get(word) {
+            return known.clone();
+        }
+        let odd = word.char_indices().filter(|(_, char)| !char.is_alphanumeric());
+        let hidden = self.fresh(word, &odd.map(|(at, _)| at).collect());
+        self.of_commands.insert(word.to_string(), hidden.clone());
+        hidden
+    }
+
+    /// What stands for a text that has not been met.
+    fn fresh(&mut self, text: &str, kept: &BTreeSet<usize>) -> String {
+        let count = self.shapes.entry(fill(text, kept, 0)).or_default();
+        let hidden = fill(text, kept, *count);
+        *count += 1;
+        hidden
+    }
+
     /// What stands for a pattern of commands: each word in it is hidden by itself, as those of commands are.
     pub(super) fn hide_command(&mut self, pattern: &str) -> String {
         let hide = |word: &str| match tools::literal(word) {
-            Some(word) => tools::escaped(&tools::line(&[self.hide(&unquoted(&word))])),
-            None => word.split('*').map(|part| self.hide(part)).collect::<Vec<_>>().join("*"),
+            Some(word) => tools::escaped(&tools::line(&[self.hide_word(&unquoted(&word))])),
+            None => word.split('*').map(|part| self.hide_word(part)).collect::<Vec<_>>().join("*"),
         };
         words(pattern).into_iter().map(hide).collect::<Vec<_>>().join(" ")
     }
@@ -199,10 +221,10 @@ mod tests {
     #[test]
     fn a_pattern_of_commands_or_hosts_still_fits_what_it_fitted() {
         let mut placeholders = Placeholders::default();
-        assert_eq!(placeholders.hide_command("git log 'a b' *"), "xxx axx bxx *");
-        let words = ["git", "log", "a b"].map(|word| placeholders.hide(word));
-        assert_eq!(words, ["xxx", "axx", "bxx"]);
-        assert_eq!(placeholders.hide_command("git commit -m*"), "xxx xxxxxx xx*");
+        assert_eq!(placeholders.hide_command("git log 'a b' *"), "git xxx 'x x' *");
+        let words = ["git", "log", "a b", "-n3"].map(|word| placeholders.hide_word(word));
+        assert_eq!(words, ["git", "xxx", "x x", "-xx"]);
+        assert_eq!(placeholders.hide_command("git secret -m*"), "git xxxxxx -x*");
         assert_eq!(placeholders.hide_host("*.example.com"), "*.xxxxxxx.cxx");
         assert_eq!(placeholders.hide_host("api.example.com"), "dxx.xxxxxxx.cxx");
     }

@@ -19,5 +19,5 @@ pub use permission::{
     Access, Action, Argument, Ask, BadRule, Intent, Part, PathUse, Rule, Shut, Subject, Verdict,
     forbidding_rule, is_offered, judge, line,
 };
-pub(crate) use permission::{escaped, literal};
+pub(crate) use permission::{escaped, literal, tells};
 pub use spec::{overlaps, specs, sub_agent_specs};

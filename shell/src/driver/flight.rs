@@ -30,6 +30,11 @@ struct Limits {
 /// between the two.
 const LIMITS: Limits = Limits { segment: 16 << 20, kept: 48 << 20, look: 256 << 10 };
 
+/// Where the flight records of a workspace lie, whose state is in `dir`.
+pub fn flight_directory(dir: &Path) -> PathBuf {
+    dir.join("flight")
+}
+
 /// The flight record of one driver.
 #[derive(Debug)]
 pub(super) struct Flight {
@@ -51,7 +56,7 @@ impl Flight {
     /// Begins a record with the machine as it is. Nothing is written before the first batch.
     pub(super) fn begin(dir: Option<&Path>, now: Timestamp, machine: &Workspace) -> Self {
         let header = Some(Box::new(header(now, machine)));
-        let dir = dir.map(|dir| dir.join("flight"));
+        let dir = dir.map(flight_directory);
         Self { dir, header, file: None, limits: LIMITS, bytes: 0, looked: 0, batches: 0 }
     }
 

@@ -35,6 +35,8 @@ use crate::models::Models;
 use crate::store::{Store, StoreError, lock::SessionLock};
 use crate::{rules, tools};
 
+pub use flight::flight_directory;
+
 use flight::Flight;
 use jobs::Jobs;
 use publish::Publisher;

@@ -29,31 +29,38 @@ impl Driver {
                 self.pending.push_back(input);
             }
             Ok(Taken::Held(holder)) => {
-                self.wait_for(session.clone());
-                self.pending.push_back(Input::SessionHeld { session, holder });
+                let input = match self.wait_for(session.clone()) {
+                    Ok(()) => Input::SessionHeld { session, holder },
+                    Err(error) => {
+                        let why = format!(
+                            "the session is in use, and there is no room to wait for it ({error}); try again"
+                        );
+                        failed(session, why)
+                    }
+                };
+                self.pending.push_back(input);
             }
-            Err(error) => {
-                let opened = Opened::Failed(error.to_string());
-                let (children, taken) = (Vec::new(), Vec::new());
-                self.pending.push_back(Input::SessionOpened { session, opened, children, taken });
-            }
+            Err(error) => self.pending.push_back(failed(session, error.to_string())),
         }
     }
 
     /// Waits for a lock on a thread of its own. Nobody can end that wait; a lock that is no longer wanted is given
     /// back as soon as it comes.
-    fn wait_for(&mut self, session: SessionId) {
+    fn wait_for(&mut self, session: SessionId) -> std::io::Result<()> {
         // Where nothing is kept, nobody else has anything.
-        let Some(dir) = self.setup.dir.clone() else { return };
+        let Some(dir) = self.setup.dir.clone() else { return Ok(()) };
         let (clock, sender) = (self.setup.clock, self.sender.clone());
-        self.jobs.expect_open(session.clone());
-        std::thread::spawn(move || {
+        let expected = session.clone();
+        let wait = move || {
             let began = Instant::now();
             let lock = lock::wait(&dir, &session, || clock.now()).map_err(|error| error.to_string());
             logged::waited(&session, lock.is_ok(), began.elapsed());
             // A driver that is gone wants no lock.
             let _ = sender.blocking_send(Message::Locked { session, lock });
-        });
+        };
+        std::thread::Builder::new().name("lock".to_owned()).spawn(wait)?;
+        self.jobs.expect_open(expected);
+        Ok(())
     }
 
     /// A lock has come: the session is read, unless nobody wants it any more.
@@ -137,6 +144,10 @@ impl Driver {
         let Ok(body) = serde_json::to_string(&durable) else { return Ok(()) };
         self.setup.store.save_snapshot(session, FOLD_VERSION, seq, &body)
     }
+}
+
+fn failed(session: SessionId, why: String) -> Input {
+    Input::SessionOpened { session, opened: Opened::Failed(why), children: Vec::new(), taken: Vec::new() }
 }
 
 /// What a session's log amounts to, and the logs of its sub-agents whose runs have no end.

@@ -19,6 +19,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use super::credentials::Credential;
 use super::heard::{self, Heard};
 use super::mask::{Mask, Sieve};
+use super::names::Names;
 use super::{Model, Sink};
 use crate::clock::Clock;
 
@@ -239,6 +240,7 @@ fn client(url: &str, connect: Duration) -> Result<reqwest::Client, String> {
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("hostler/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(connect)
+        .dns_resolver(Arc::new(Names))
         // A key is for the server that it was given for, and for no other.
         .redirect(reqwest::redirect::Policy::none());
     if url.starts_with("http://") {
@@ -258,9 +260,10 @@ async fn follow(
     sink: &Sink,
     mask: &Mask,
 ) -> Result<(), CallError> {
-    let mut sieve = mask.sieve();
+    let (mut sieve, mut spread) = (mask.sieve(), mask.spread());
     loop {
         let (events, broken) = read(&mut response, &mut sieve, &mut *decoder).await;
+        let events = events.into_iter().flat_map(|event| spread.push(event)).collect();
         for event in join_adjacent(events) {
             let last = matches!(event, ModelEvent::Finished(_) | ModelEvent::Failed(_));
             let event = match (event, &broken) {

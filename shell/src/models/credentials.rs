@@ -11,6 +11,7 @@ use tokio::io::AsyncReadExt;
 use tokio::process::{Child, Command};
 use tokio::sync::Mutex;
 
+use crate::aside::aside;
 use crate::config::files;
 
 /// How long a command may take to print a key.
@@ -146,7 +147,7 @@ impl Tree {
         if let Some(leader) = self.leader() {
             let over = move || waitid(WaitId::Pid(leader), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
             // Whether it has ended is seen below too; here it only must not be waited for before its group is gone.
-            let _ = tokio::task::spawn_blocking(over).await;
+            let _ = aside(over).await?;
         }
         self.kill();
         let status = self.0.wait().await?;

@@ -1,13 +1,20 @@
 //! Takes the secrets of a request out of what comes back: some servers repeat the key in what they say of an error, and what
 //! they say is kept and printed.
 //!
-//! A secret is looked for as it was sent and as it is written in JSON and in an address. What is short may occur by chance: in
+//! A secret is looked for as it was sent and as it is written in JSON, in an address and in base64. What is short may occur by chance: in
 //! the words of an error it counts where it stands alone, and in an answer not at all.
 
 use bytes::Bytes;
 use hostler_core::config::typed::{Provider, Secret};
 use hostler_core::model::{CallError, CallErrorKind, ModelEvent};
 use memchr::memmem::Finder;
+
+pub(super) use spread::Spread;
+
+#[path = "mask/base64.rs"]
+mod base64;
+#[path = "mask/spread.rs"]
+mod spread;
 
 /// What stands in the place of a secret.
 const IN_PLACE: &str = "[key]";
@@ -22,7 +29,7 @@ const IN_WORDS: usize = 8;
 const IN_ANSWERS: usize = 16;
 
 /// Words in the names of headers that have secrets.
-const TELLING: &[&str] = &["auth", "key", "token", "secret", "cookie", "password", "credential"];
+const TELLING: &[&str] = &["auth", "key", "token", "secret", "cookie", "pass", "cred", "sig", "session"];
 
 /// The secrets of a request, in all their forms, the longest first.
 #[derive(Clone, Debug, Default)]
@@ -44,7 +51,10 @@ impl Mask {
             secrets.extend(is_random(value).then(|| value.trim().to_owned()));
         }
         if let Ok(url) = reqwest::Url::parse(&provider.base_url) {
-            secrets.extend(url.password().map(str::to_owned));
+            if let Some(password) = url.password() {
+                let (user, password) = (unescaped(url.username()), unescaped(password));
+                secrets.extend([format!("{user}:{password}"), password]);
+            }
             secrets.extend(
                 url.query_pairs().map(|(_, value)| value.into_owned()).filter(|value| is_random(value)),
             );
@@ -55,9 +65,15 @@ impl Mask {
         Self { forms: forms.into_iter().map(|form| Finder::new(&form).into_owned()).collect() }
     }
 
-    /// The body of an error without them.
+    /// The body of an error without them, of which there may be more than was read: of a secret that it ends with no beginning
+    /// is left.
     pub(super) fn body(&self, body: Vec<u8>) -> Vec<u8> {
-        replaced(&body, &self.forms).unwrap_or(body)
+        let mut body = replaced(&body, &self.forms).unwrap_or(body);
+        let begun = self.forms.iter().map(|form| begun(&body, form.needle())).max().unwrap_or(0);
+        if begun >= LEAST {
+            body.truncate(body.len() - begun);
+        }
+        body
     }
 
     /// An error without them.
@@ -69,7 +85,7 @@ impl Mask {
         CallError { kind, message: self.text(error.message), ..error }
     }
 
-    /// An event without them, if it is the failure of a call. What else it says came through a [`Sieve`].
+    /// An event without them, if it is the failure of a call. What else it says came through a [`Sieve`] and a [`Spread`].
     pub(super) fn event(&self, event: ModelEvent) -> ModelEvent {
         match event {
             ModelEvent::Failed(error) => ModelEvent::Failed(self.error(error)),
@@ -88,6 +104,11 @@ impl Mask {
     pub(super) fn sieve(&self) -> Sieve {
         let long = self.forms.iter().filter(|form| form.needle().len() >= IN_ANSWERS);
         Sieve { forms: long.cloned().collect(), held: Vec::new() }
+    }
+
+    /// Takes them out of what an answer says, where a server has spread one over several pieces of it.
+    pub(super) fn spread(&self) -> Spread {
+        Spread::new(self.sieve())
     }
 }
 
@@ -164,11 +185,18 @@ fn stands_alone(bytes: &[u8], at: usize, length: usize) -> bool {
     !is_letter(at.checked_sub(1).and_then(|before| bytes.get(before))) && !is_letter(bytes.get(at + length))
 }
 
-/// Whether a text looks like a key and not like a word or the name of something.
+/// Whether a text looks like a key and not like a word or the name of something. What has a slash is one only if it is like
+/// base64.
 fn is_random(text: &str) -> bool {
     let text = text.trim();
+    let is_base64 = || {
+        text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
+            && text.bytes().any(|byte| byte.is_ascii_uppercase())
+            && text.bytes().any(|byte| byte.is_ascii_lowercase())
+    };
     text.len() >= IN_ANSWERS
-        && !text.contains([' ', '/', ';', ','])
+        && !text.contains([' ', ';', ','])
+        && (!text.contains('/') || is_base64())
         && text.bytes().any(|byte| byte.is_ascii_digit())
         && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
@@ -183,11 +211,34 @@ fn forms(secret: &str) -> Vec<Vec<u8>> {
     // Without its quotes.
     let json = json.get(1..json.len() - 1).unwrap_or_default().to_owned();
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let address: String = secret
-        .bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
-        .collect();
-    [secret.to_owned(), json.replace('/', "\\/"), json, address].into_iter().map(String::into_bytes).collect()
+    let escaped = |escape: fn(u8) -> String| -> String {
+        secret
+            .bytes()
+            .map(|byte| if plain(byte) { char::from(byte).to_string() } else { escape(byte) })
+            .collect()
+    };
+    let addresses = [escaped(|byte| format!("%{byte:02X}")), escaped(|byte| format!("%{byte:02x}"))];
+    let mut forms = vec![secret.to_owned(), json.replace('/', "\\/"), json];
+    forms.extend(addresses);
+    // What is short is in base64 like any other word.
+    if secret.len() >= IN_WORDS {
+        forms.extend(base64::forms(secret.as_bytes()));
+    }
+    forms.into_iter().map(String::into_bytes).collect()
+}
+
+/// A part of an address without its percent signs.
+fn unescaped(part: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = part.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let digits =
+            after.get(..2).filter(|digits| *first == b'%' && digits.iter().all(u8::is_ascii_hexdigit));
+        let code = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
+        bytes.push(code.unwrap_or(*first));
+        rest = if code.is_some() { &after[2..] } else { after };
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
@@ -247,6 +298,53 @@ mod tests {
             "Bearer [key], application/json, [key]",
         );
         check(&mask, "blue pass-word 0123abcd0123abcd", "blue [key] [key]");
+    }
+
+    #[test]
+    fn a_secret_in_base64_and_with_small_digits_is_one_too() {
+        // "me:pass-word 1/2", "sk-4711-that-nobody-may-see" and the same as the name of a user.
+        let basic = "bWU6cGFzcy13b3JkIDEvMg==";
+        let (key, user) =
+            ("c2stNDcxMS10aGF0LW5vYm9keS1tYXktc2Vl", "c2stNDcxMS10aGF0LW5vYm9keS1tYXktc2VlOg==");
+        let keys = mask(&[KEY, "a/b+c-0815-4711"], &[], "https://me:pass-word%201%2f2@a/");
+        check(&keys, &format!("Basic {basic}"), "Basic [key]");
+        check(&keys, &format!("{key} {key}"), "[key] [key]");
+        check(&keys, user, "[key]Og==");
+        check(&keys, "a%2fb%2bc-0815-4711 pass-word 1/2", "[key] [key]");
+    }
+
+    #[test]
+    fn what_tells_of_a_secret_in_the_name_of_a_header_or_its_value() {
+        let headers = [
+            ("x-passphrase", "open-sesame"),
+            ("X-Signature", "signed-by-me"),
+            ("session-id", "whoever-it-is"),
+            ("x-creds", "of-somebody"),
+            ("x-one", "Zm9v/mFyMTIzNDU2Nzg5+A=="),
+            ("x-two", "https://a.example/v1/models"),
+            ("x-three", "meta-llama/Llama-3-70B"),
+        ];
+        let mask = mask(&[], &headers, "https://a");
+        check(
+            &mask,
+            "open-sesame signed-by-me whoever-it-is of-somebody Zm9v/mFyMTIzNDU2Nzg5+A==",
+            "[key] [key] [key] [key] [key]",
+        );
+        check(
+            &mask,
+            "https://a.example/v1/models meta-llama/Llama-3-70B",
+            "https://a.example/v1/models meta-llama/Llama-3-70B",
+        );
+    }
+
+    #[test]
+    fn where_an_error_is_read_no_further_no_beginning_of_a_secret_is_left() {
+        let mask = mask(&[KEY], &[], "https://a");
+        for length in 4..KEY.len() {
+            let body = mask.body(format!("not {}", &KEY[..length]).into_bytes());
+            assert_eq!(String::from_utf8(body).unwrap(), "not ");
+        }
+        assert_eq!(mask.body(b"a desk".to_vec()), b"a desk");
     }
 
     #[test]

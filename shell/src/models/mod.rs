@@ -7,6 +7,7 @@ mod credentials;
 mod heard;
 mod local;
 mod mask;
+mod names;
 mod nobody;
 mod notes;
 mod prepare;

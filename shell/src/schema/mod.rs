@@ -42,27 +42,43 @@ pub struct Fault {
     pub message: String,
 }
 
+/// Why it is not known that a schema can be used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// Something is wrong with it.
+    Fault(Fault),
+    /// It could not be checked, and why, beginning in lower case and without a full stop.
+    Unchecked(String),
+}
+
 /// Checks that a text is a JSON Schema by itself.
-pub fn check(text: &str) -> Result<(), Fault> {
+pub fn check(text: &str) -> Result<(), Unfit> {
     let text = text.to_owned();
-    with_room(move || compiled(&text).map(drop))
-        .unwrap_or_else(|error| Err(Fault { at: None, message: format!("it cannot be checked ({error})") }))
+    match with_room(STACK, move || compiled(&text).map(drop)) {
+        Ok(checked) => checked.map_err(Unfit::Fault),
+        Err(error) => Err(Unfit::Unchecked(error)),
+    }
 }
 
 /// Says whether an answer is JSON and satisfies a schema.
 pub(crate) fn judge(schema: &str, answer: &str) -> Verdict {
     let (schema, answer) = (schema.to_owned(), answer.to_owned());
-    with_room(move || judged(&schema, &answer)).unwrap_or_else(|error| {
+    with_room(STACK, move || judged(&schema, &answer)).unwrap_or_else(|error| {
         let text = format!(
-            "It could not be found out whether the answer satisfies the schema ({error}); try again."
+            "It could not be found out whether the answer satisfies the schema, because {error}; try again."
         );
         Verdict::Undecided(text)
     })
 }
 
-fn with_room<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, String> {
-    let thread = thread::Builder::new().name("schema".to_owned()).stack_size(STACK).spawn(work);
-    let thread = thread.map_err(|error| error.to_string())?;
+fn with_room<T: Send + 'static>(
+    stack: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, String> {
+    let thread = thread::Builder::new().name("schema".to_owned()).stack_size(stack).spawn(work);
+    let thread = thread.map_err(|error| {
+        format!("there is no room in memory for the {} MiB that it may need ({error})", stack >> 20)
+    })?;
     thread.join().map_err(|_| "it broke down inside hostler".to_owned())
 }
 
@@ -90,6 +106,13 @@ fn judged(schema: &str, answer: &str) -> Verdict {
 }
 
 fn no_json(answer: &str, error: &serde_json::Error) -> String {
+    if error.to_string().starts_with("number out of range") {
+        return format!(
+            "A number in it is too large to be judged (line {}, column {}); numbers go up to about 1.8e308.",
+            error.line(),
+            error.column()
+        );
+    }
     let hint = match answer.trim_start().chars().next() {
         Some('`') => "; it begins with a code fence, which must be left out",
         Some('{' | '[' | '"') => "",
@@ -187,12 +210,21 @@ fn unsound(text: &str) -> Option<Fault> {
         };
         sound::inexact(&root).map(|found| of(found, &message))
     };
+    let too_far = || {
+        let message = |number, name| {
+            format!(
+                "numbers as large as {number} cannot be told exactly from those beside them; leave {name} out, or take one between \
+                 -9007199254740991 and 9007199254740991"
+            )
+        };
+        sound::too_far(&root).map(|(number, name, at)| of((number, at), &|number| message(number, name)))
+    };
     let circle = || {
         let message =
             |reference| format!("{reference} leads back to itself, so that nothing is ever decided");
         sound::circle(&root).map(|found| of(found, &message))
     };
-    twice().or_else(inexact).or_else(circle)
+    twice().or_else(too_far).or_else(inexact).or_else(circle)
 }
 
 /// Where references to other files would be followed.

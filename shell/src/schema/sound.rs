@@ -1,6 +1,6 @@
 //! What makes a schema or an answer unfit though every part of it is well-formed: names that stand twice, references that
-//! lead back to where they began, fractions that cannot be divided by exactly, patterns that
-//! need more room than there is.
+//! lead back to where they began, fractions that cannot be divided by exactly, bounds that cannot be told from their
+//! neighbours, patterns that need more room than there is.
 
 use std::collections::{HashMap, HashSet};
 
@@ -37,6 +37,27 @@ pub(super) fn inexact(schema: &Node) -> Option<(&str, Place)> {
             Value::Number(number) if !is_binary(number) => Some((number.as_str(), factor.at)),
             _ => None,
         }
+    })
+}
+
+/// Bounds of numbers.
+const BOUNDS: [&str; 5] = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"];
+
+/// The largest number up to which every whole number has one of its own among those of 64 bits.
+const LARGEST: f64 = 9_007_199_254_740_991.0;
+
+/// The first bound that is so large that numbers beside it are taken for the same, and the name of the keyword.
+pub(super) fn too_far(schema: &Node) -> Option<(&str, &'static str, Place)> {
+    every(schema).into_iter().find_map(|members| {
+        BOUNDS.into_iter().find_map(|name| {
+            let bound = member(members, name)?;
+            match &bound.value {
+                Value::Number(number) if number.parse::<f64>().is_ok_and(|value| value.abs() > LARGEST) => {
+                    Some((number.as_str(), name, bound.at))
+                }
+                _ => None,
+            }
+        })
     })
 }
 

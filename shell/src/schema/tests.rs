@@ -21,6 +21,13 @@ fn problem(schema: &str, answer: &str) -> String {
     }
 }
 
+fn fault_of(schema: &str) -> Fault {
+    match check(schema) {
+        Err(Unfit::Fault(fault)) => fault,
+        other => panic!("{schema}: {other:?}"),
+    }
+}
+
 #[test]
 fn an_answer_is_json_that_satisfies_the_schema_and_nothing_else() {
     for answer in [r#"{"name":"a"}"#, " {\"name\":\"a\",\n\"friends\":[{\"name\":\"b\",\"age\":3}]}\n"] {
@@ -31,6 +38,8 @@ fn an_answer_is_json_that_satisfies_the_schema_and_nothing_else() {
         ("```json\n{\"name\":\"a\"}\n```", "it begins with a code fence, which must be left out"),
         ("Here it is: {\"name\":\"a\"}", "it must begin with the JSON itself"),
         ("{\"name\":\"a\"}\nAnything else?", "trailing characters at line 2 column 1"),
+        ("1e400", "A number in it is too large to be judged (line 1, column 5); numbers go up to"),
+        (r#"{"name":"a","age":-1e999}"#, "A number in it is too large"),
         ("{}", "at the whole: missing properties 'name'"),
         ("[]", "at the whole: want object, but got array"),
         (r#"{"name":"A","age":1.5}"#, "at /age: want integer, but got number\nat /name: 'A' does not match"),
@@ -42,6 +51,8 @@ fn an_answer_is_json_that_satisfies_the_schema_and_nothing_else() {
     ] {
         let problem = problem(PERSON, answer);
         assert!(problem.contains(said), "{answer}: {problem}");
+        let is_text = answer.is_empty() || answer.starts_with("Here");
+        assert_eq!(problem.contains("must begin with the JSON"), is_text, "{problem}");
     }
 }
 
@@ -93,12 +104,12 @@ fn what_is_wrong_with_a_schema_is_said_with_its_place() {
         ("{\"pattern\": \"(?=a)\"}", Some((1, 13)), "look-around"),
         ("{\"$id\": \"://x\"}", Some((1, 9)), "it is no JSON Schema ('://x' is not valid"),
     ] {
-        let fault = check(schema).unwrap_err();
+        let fault = fault_of(schema);
         assert_eq!(fault.at, at, "{schema}: {}", fault.message);
         assert!(fault.message.contains(said) && !fault.message.contains('\n'), "{schema}: {}", fault.message);
     }
     let long = format!("{{\"description\":{:?}}}", "x".repeat(SCHEMA_BYTES));
-    assert_eq!(check(&long).unwrap_err().message, "it is longer than 64 KiB");
+    assert_eq!(fault_of(&long).message, "it is longer than 64 KiB");
 }
 
 #[test]
@@ -155,19 +166,26 @@ fn a_schema_by_which_nothing_can_be_decided_is_refused_with_its_place() {
             "multiples of \"0.01\" cannot be told exactly",
         ),
         (
+            r#"{"maximum":9007199254740993}"#,
+            (1, 12),
+            r#"as large as "9007199254740993" cannot be told exactly"#,
+        ),
+        (r#"{"items":{"exclusiveMinimum":-9007199254740992}}"#, (1, 30), "leave exclusiveMinimum out"),
+        (r#"{"multipleOf":1e300}"#, (1, 15), "leave multipleOf out"),
+        (
             "{\"type\":\"object\",\n\"type\":\"array\"}",
             (2, 1),
             r#"the name "type" stands twice in one object"#,
         ),
     ] {
-        let fault = check(schema).unwrap_err();
+        let fault = fault_of(schema);
         assert!(fault.at == Some(at) && fault.message.contains(said), "{schema}: {fault:?}");
     }
     for large in [
         r#"{"pattern":"((a{1,1000}){1,1000}){1,1000}"}"#,
         r#"{"patternProperties":{"((a{1,1000}){1,1000}){1,1000}":{}}}"#,
     ] {
-        let fault = check(large).unwrap_err();
+        let fault = fault_of(large);
         assert!(
             fault.at.is_some() && fault.message.ends_with("is too large when it is written out"),
             "{fault:?}"
@@ -186,6 +204,9 @@ fn a_schema_that_refers_to_itself_about_what_is_inside_is_like_any_other() {
         r##"{"enum":[{"multipleOf":0.01}]}"##,
         r##"{"$schema":"http://json-schema.org/draft-07/schema#","definitions":{"a":{"$ref":"#/definitions/b","not":{"$ref":"#/definitions/a"}},"b":{}}}"##,
         r#"{"multipleOf":0.25}"#,
+        r#"{"minimum":-9007199254740991,"maximum":9007199254740991,"exclusiveMinimum":0.1}"#,
+        r#"{"const":{"maximum":1e300},"properties":{"maximum":{"const":1e300}}}"#,
+        r#"{"$schema":"http://json-schema.org/draft-04/schema#","maximum":5,"exclusiveMaximum":true}"#,
         "\u{feff}{\"multipleOf\":100}",
     ] {
         assert_eq!(check(schema), Ok(()), "{schema}");
@@ -197,4 +218,11 @@ fn an_answer_says_each_name_once() {
     let problem = problem("{}", r#"[{"a":1,"b":{"c":1,"\u0063":2}}]"#);
     assert_eq!(problem, r#"The name "c" stands twice in the same object."#);
     assert_eq!(judge("{}", r#"{"a":{"a":1},"b":{"a":1}}"#), Verdict::Satisfied);
+}
+
+#[test]
+fn that_there_is_no_room_is_not_said_to_be_the_fault_of_the_schema() {
+    let error = with_room(usize::MAX / 4, || ()).unwrap_err();
+    assert!(error.contains("no room in memory"), "{error}");
+    assert_eq!(with_room(1 << 20, || 7), Ok(7));
 }

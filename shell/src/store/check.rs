@@ -61,7 +61,7 @@ pub fn check(dir: &Path) -> Result<Option<u64>, StoreError> {
 fn open(path: &Path) -> Result<Connection, Fault> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(std::time::Duration::from_secs(2))?;
+    connection.busy_timeout(super::open::PATIENCE)?;
     version(&connection)?;
     Ok(connection)
 }

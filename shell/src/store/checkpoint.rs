@@ -55,7 +55,7 @@ impl Store {
                 let _ = self.writing(|write| Ok(write.execute("UPDATE meta SET synced = 1", [])?));
                 break;
             }
-            if start.elapsed() > open::PATIENCE {
+            if start.elapsed() > open::FOR_SYNC {
                 return Ok(());
             }
             thread::sleep(open::PAUSE);

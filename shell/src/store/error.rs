@@ -10,7 +10,7 @@ use rusqlite::ErrorCode;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// Other processes kept the log locked for longer than the store waits.
-    #[error("other processes have been writing to {} for more than 2 s; try again", path.display())]
+    #[error("other processes have been writing to {} for more than 5 s; try again", path.display())]
     Busy {
         /// The database.
         path: PathBuf,
@@ -196,7 +196,7 @@ mod tests {
     fn expected(error: &StoreError) -> &'static str {
         match error {
             StoreError::Busy { .. } => {
-                "other processes have been writing to /s/log for more than 2 s; try again"
+                "other processes have been writing to /s/log for more than 5 s; try again"
             }
             StoreError::Newer { .. } => {
                 "/s/log has layout version 9, and this hostler knows versions up to 2; use a newer hostler"

@@ -214,6 +214,11 @@ fn regular(file: File, path: &Path) -> Result<File, StoreError> {
 
 const LOCKS: &str = "locks";
 
+/// Where the locks of a workspace lie, whose state is in `dir`.
+pub fn directory(dir: &Path) -> PathBuf {
+    dir.join(LOCKS)
+}
+
 /// Sub-agents share the lock of the session that they belong to. A digest, because an id may be longer than a file's name or differ from another one only in case.
 fn path_of(dir: &Path, session: &SessionId) -> PathBuf {
     dir.join(LOCKS).join(format!("{}.lock", place::digest(session.root().as_str().as_bytes(), 16)))

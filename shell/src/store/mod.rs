@@ -61,7 +61,7 @@ impl Store {
     /// a random name.
     ///
     /// Fails if the directory cannot be made or written to, if the database is damaged, if a newer program has changed
-    /// its layout, or if others hold it for more than 2 s. It never deletes or replaces a file that it cannot use.
+    /// its layout, or if others hold it for more than 5 s. It never deletes or replaces a file that it cannot use.
     pub fn open(dir: &Path) -> Result<Self, StoreError> {
         Self::open_as(dir, &uuid::Uuid::new_v4().simple().to_string())
     }

@@ -12,7 +12,10 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use super::error::{Fault, StoreError};
 
 /// How long a write waits for those of other processes.
-pub(super) const PATIENCE: Duration = Duration::from_secs(2);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long it is waited until others leave the database file alone, so that it can be synced; it is safe without as well.
+pub(super) const FOR_SYNC: Duration = Duration::from_secs(2);
 
 /// How long it pauses between two tries.
 pub(super) const PAUSE: Duration = Duration::from_millis(2);

@@ -24,7 +24,7 @@ impl Store {
     ///
     /// The end of a session's current run deletes the chunks of its earlier runs.
     ///
-    /// Fails with [`StoreError::Busy`] if others keep writing for more than 2 s. Of a commit that failed nothing is in
+    /// Fails with [`StoreError::Busy`] if others keep writing for more than 5 s. Of a commit that failed nothing is in
     /// the log, except that a failure of the disk at its very end may leave all of it there.
     pub fn commit(&mut self, entries: &[Entry], strength: Strength) -> Result<Vec<Committed>, StoreError> {
         if entries.is_empty() {

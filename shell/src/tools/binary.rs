@@ -80,7 +80,7 @@ fn binary(name: &str, kind: Option<&str>, size: u64) -> Failure {
     Failure::new(format!("{name} is a binary file ({kind}{size}); use bash to look into it."))
 }
 
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {

@@ -39,8 +39,10 @@ mod workspace;
 mod write;
 
 pub use bash::supervise;
+pub(crate) use binary::base64;
 pub use control::{Cancelled, Canceller, Control, Progress};
 pub use inspect::inspect;
+pub(crate) use paths::leads_to;
 pub use save::put;
 pub use workspace::Workspace;
 

@@ -50,6 +50,11 @@ pub(super) fn resolve(root: &Path, given: &str) -> Result<Place, Failure> {
     Ok(Place { path, inside })
 }
 
+/// Where a path leads, seen from `root`, which must be canonical; none if that cannot be found out.
+pub(crate) fn leads_to(root: &Path, given: &str) -> Option<PathBuf> {
+    resolve(root, given).ok().map(|place| place.path)
+}
+
 fn follow(start: &Path, given: &str) -> Result<PathBuf, Failure> {
     let mut at = PathBuf::from("/");
     let mut rest = parts(start);

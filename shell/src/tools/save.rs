@@ -62,7 +62,7 @@ pub(super) fn replace(path: &Path, bytes: &[u8], replaces: Digest) -> Result<(),
     access(path, Access::WRITE_OK).map_err(io::Error::from)?;
     let mut now = open_at_once(path)?;
     let fresh = write_beside(parent, bytes, fresh::PRIVATE)?;
-    make_alike(fresh.file(), &now.metadata()?)?;
+    make_alike(fresh.file(), &now.metadata()?, 0o7777)?;
     fresh.file().sync_all()?;
     lock(&now);
     if !is_at(&now, path) || Digest::of(&beginning(&mut now)?) != replaces {
@@ -74,7 +74,7 @@ pub(super) fn replace(path: &Path, bytes: &[u8], replaces: Digest) -> Result<(),
 }
 
 /// Puts that content at a path whose links are resolved, whatever is there. What is there and cannot be written stays; its
-/// mode and owner are those of the new one.
+/// mode and owner are those of the new one, but nobody executes the new one as its owner or group because of that.
 pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let parent = match parent(path)? {
         here if here.as_os_str().is_empty() => Path::new("."),
@@ -84,7 +84,7 @@ pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Ok(found) => {
             access(path, Access::WRITE_OK)?;
             let fresh = write_beside(parent, bytes, fresh::PRIVATE)?;
-            make_alike(fresh.file(), &found)?;
+            make_alike(fresh.file(), &found, 0o777)?;
             fresh
         }
         Err(_) => write_beside(parent, bytes, fresh::SHARED)?,
@@ -122,8 +122,8 @@ fn write_beside(parent: &Path, bytes: &[u8], mode: u32) -> io::Result<Fresh> {
     Ok(fresh)
 }
 
-/// Gives a file the owner and mode of another, the owner as far as the system lets us.
-fn make_alike(file: &File, like: &Metadata) -> io::Result<()> {
+/// Gives a file the owner and mode of another, the owner as far as the system lets us, and of the mode no more than `bits`.
+fn make_alike(file: &File, like: &Metadata, bits: u32) -> io::Result<()> {
     let made = file.metadata()?;
     if made.gid() != like.gid() {
         let _ = fchown(file, None, Some(Gid::from_raw(like.gid())));
@@ -131,7 +131,7 @@ fn make_alike(file: &File, like: &Metadata) -> io::Result<()> {
     if made.uid() != like.uid() {
         let _ = fchown(file, Some(Uid::from_raw(like.uid())), None);
     }
-    file.set_permissions(Permissions::from_mode(like.mode() & 0o7777))
+    file.set_permissions(Permissions::from_mode(like.mode() & bits))
 }
 
 /// Makes a rename last. The new content is in place whatever comes of it, so there is nothing to report.
@@ -156,6 +156,17 @@ mod tests {
         assert!(matches!(create(&path, b"two"), Err(NotSaved::Raced)));
         assert_eq!(fs::read(&path)?, b"one");
         assert_eq!(names(&directory.path().join("a/b"))?, ["c"]);
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_put_in_place_is_not_executed_as_its_owner() -> io::Result<()> {
+        let directory = tempfile::tempdir()?;
+        let path = directory.path().join("answer");
+        fs::write(&path, "one")?;
+        fs::set_permissions(&path, Permissions::from_mode(0o6755))?;
+        put(&path, b"two")?;
+        assert_eq!((fs::read(&path)?, path.metadata()?.mode() & 0o7777), (b"two".to_vec(), 0o755));
         Ok(())
     }
 

@@ -7,29 +7,54 @@ use std::sync::Arc;
 use hostler_core::client::{Gathered, Input};
 use hostler_core::config::Config;
 use hostler_core::content::ErrorClass;
+use hostler_core::protocol::{Refusal, RefusalKind};
 use hostler_shell::models;
 use hostler_shell::rules;
-use hostler_shell::schema::{self, Fault};
+use hostler_shell::schema::{self, Fault, Unfit};
 use tokio::sync::oneshot;
 
+use super::aside::aside;
 use super::{attach, keep, prompt};
 use crate::cli::RunArgs;
 use crate::place::Place;
 
 /// What is being gathered.
 pub(super) struct Gathering {
-    done: Option<oneshot::Receiver<Result<Gathered, Input>>>,
+    done: Option<Result<oneshot::Receiver<Result<Gathered, Hindrance>>, String>>,
+}
+
+/// Why a run cannot begin.
+enum Hindrance {
+    /// What was asked for makes no sense.
+    Mistake(String),
+    /// There is no such model.
+    UnknownModel(String),
+    /// The system has no room.
+    NoRoom(String),
+}
+
+impl From<String> for Hindrance {
+    fn from(mistake: String) -> Self {
+        Self::Mistake(mistake)
+    }
 }
 
 impl Gathering {
     /// What was gathered, or why not, once.
     pub(super) async fn ready(&mut self) -> Input {
         let Some(done) = self.done.as_mut() else { return std::future::pending().await };
-        let gathered = done.await;
+        let gathered = match done {
+            Ok(done) => done.await,
+            Err(message) => Ok(Err(Hindrance::NoRoom(std::mem::take(message)))),
+        };
         self.done = None;
         match gathered {
             Ok(Ok(gathered)) => Input::Ready(Box::new(gathered)),
-            Ok(Err(mistake)) => mistake,
+            Ok(Err(Hindrance::Mistake(mistake))) => Input::Mistake(mistake),
+            Ok(Err(Hindrance::UnknownModel(message))) => Input::UnknownModel(message),
+            Ok(Err(Hindrance::NoRoom(message))) => {
+                Input::Unavailable(Refusal::new(RefusalKind::Storage, message))
+            }
             Err(_) => {
                 Input::Mistake("The prompt could not be put together; this is a fault in hostler.".to_owned())
             }
@@ -43,41 +68,36 @@ pub(super) fn start(
     models: Vec<String>,
     place: Option<(Arc<Place>, Arc<Config>)>,
 ) -> Gathering {
-    let (said, done) = oneshot::channel();
-    std::thread::spawn(move || {
-        // Whoever wanted it may be gone.
-        let _ = said.send(gather_for(&args, &models, place.as_ref()));
-    });
-    Gathering { done: Some(done) }
+    Gathering { done: Some(aside(move || gather_for(&args, &models, place.as_ref()))) }
 }
 
 fn gather_for(
     args: &RunArgs,
     models: &[String],
     place: Option<&(Arc<Place>, Arc<Config>)>,
-) -> Result<Gathered, Input> {
+) -> Result<Gathered, Hindrance> {
     if let Some((_, config)) = place {
         models.iter().try_for_each(|name| named(config, name))?;
     }
-    gather(args, place.map(|(place, _)| place.dir.as_path())).map_err(Input::Mistake)
+    gather(args, place.map(|(place, _)| (place.dir.as_path(), place.root.as_path())))
 }
 
 /// A name that no model can have is found out before anything of the run is kept.
-fn named(config: &Config, name: &str) -> Result<(), Input> {
+fn named(config: &Config, name: &str) -> Result<(), Hindrance> {
     models::check_name(config, name).map_err(|error| match error.class {
-        ErrorClass::UnknownModel => Input::UnknownModel(error.message),
-        _ => Input::Mistake(error.message),
+        ErrorClass::UnknownModel => Hindrance::UnknownModel(error.message),
+        _ => Hindrance::Mistake(error.message),
     })
 }
 
-fn gather(args: &RunArgs, state: Option<&Path>) -> Result<Gathered, String> {
-    let rules = match state {
-        Some(dir) => kept(dir)?,
+fn gather(args: &RunArgs, place: Option<(&Path, &Path)>) -> Result<Gathered, Hindrance> {
+    let rules = match place {
+        Some((dir, root)) => rules::behind_links(kept(dir)?, root),
         // Without a place for state the run ends before rules matter.
         None => Vec::new(),
     };
     args.output.as_deref().map_or(Ok(()), keep::check)?;
-    let attachments = args.file.iter().map(|path| attach::file(path)).collect::<Result<_, _>>()?;
+    let attachments = args.file.iter().map(|path| attach::file(path)).collect::<Result<_, String>>()?;
     let system = args.system.as_deref().map(|path| attach::text(path, "--system")).transpose()?;
     let schema = args.schema.as_deref().map(answer_schema).transpose()?;
     let (text, warning) = prompt::gather(&args.prompt, args.stdin);
@@ -85,17 +105,20 @@ fn gather(args: &RunArgs, state: Option<&Path>) -> Result<Gathered, String> {
 }
 
 /// The schema that the answer must satisfy. One that cannot be used is found out before anything is asked.
-fn answer_schema(path: &Path) -> Result<String, String> {
+fn answer_schema(path: &Path) -> Result<String, Hindrance> {
     let text = attach::text(path, "--schema")?;
     match schema::check(&text) {
         Ok(()) => Ok(text),
-        Err(Fault { at, message }) => {
+        Err(Unfit::Unchecked(why)) => Err(Hindrance::NoRoom(format!(
+            "The schema for the answer could not be checked, because {why}; free some memory or raise the limit, and try again."
+        ))),
+        Err(Unfit::Fault(Fault { at, message })) => {
             let message = in_plain_words(&message);
             let at = at.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
             let file = path.display();
-            Err(format!(
+            Err(Hindrance::Mistake(format!(
                 "{file}{at}: The schema for the answer cannot be used: {message}; mend it or give --schema another file."
-            ))
+            )))
         }
     }
 }
@@ -132,7 +155,7 @@ mod tests {
     #[test]
     fn half_a_character_in_a_schema_is_called_that() {
         for text in [r#"{"const":"\ud800"}"#, r#"{"const":"\ud83d\ud83d"}"#, r#"{"const":"\udc00"}"#] {
-            let Err(Fault { message, .. }) = schema::check(text) else { panic!("{text}") };
+            let Err(Unfit::Fault(Fault { message, .. })) = schema::check(text) else { panic!("{text}") };
             let said = in_plain_words(&message);
             assert!(said.contains("half a character") && !said.contains("hex escape"), "{text}: {said}");
         }

@@ -1,5 +1,6 @@
 //! `hostler run`: ties the decisions of `client::Headless` to signals, standard input and output, and the door.
 
+mod aside;
 mod attach;
 mod closed;
 mod gather;
@@ -23,10 +24,13 @@ use hostler_core::machine::{Effects, Machine};
 use hostler_core::protocol::{Refusal, RefusalKind, Reply, Request};
 use hostler_shell::clock::Clock;
 use hostler_shell::door::{Door, DoorError, InProcess, Subscription};
+use hostler_shell::rules;
+use tokio::runtime::Runtime;
 
 use crate::cli::RunArgs;
 use crate::failure::Failure;
 use crate::place::Place;
+use aside::no_room;
 use keep::Keeping;
 use opening::{Opened, Opening};
 use output::{Lost, Output};
@@ -39,16 +43,32 @@ const QUEUED: usize = 64;
 /// How long the end of what is under way is waited for once everything is said.
 const CLOSING: Duration = Duration::from_secs(2);
 
+/// What a run has before anything else: signals that come while the command line and the configuration are read are the
+/// run's as well.
+pub(crate) struct Watch {
+    runtime: Runtime,
+    signals: Signals,
+}
+
+impl Watch {
+    /// Watches for signals from here on; else says why that cannot be.
+    pub(crate) fn begin() -> Result<Self, Failure> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| Failure::error(no_room("The program cannot start", &error)))?;
+        let signals = {
+            let _inside = runtime.enter();
+            Signals::watch()
+        };
+        let signals =
+            signals.map_err(|error| Failure::error(no_room("Signals cannot be watched", &error)))?;
+        Ok(Self { runtime, signals })
+    }
+}
+
 /// Runs a prompt to its end.
-pub(crate) fn run(args: RunArgs) -> Result<ExitCode, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| {
-        Failure::error(format!(
-            "The program cannot start ({error}); see whether there is room for another process."
-        ))
-    })?;
+pub(crate) fn run(args: RunArgs, Watch { runtime, signals }: Watch) -> Result<ExitCode, Failure> {
     let code = runtime.block_on(async {
-        let run = Run::new(&args)?;
+        let run = Run::new(&args, signals)?;
         Ok::<u8, Failure>(run.until_over(args).await)
     })?;
     // Threads that wait for a lock or for standard input cannot be ended; they go with the process.
@@ -89,7 +109,7 @@ enum Woken {
 }
 
 impl Run {
-    fn new(args: &RunArgs) -> Result<Self, Failure> {
+    fn new(args: &RunArgs, signals: Signals) -> Result<Self, Failure> {
         let clock = Clock::start();
         let wishes = options::wishes(args)?;
         let mut options = options::options(args, wishes.clone())?;
@@ -97,11 +117,6 @@ impl Run {
         let place = configured(args, wishes, &mut options);
         let terms = &options.prompt.terms;
         let models = [&terms.model, &terms.small_model].into_iter().flatten().cloned().collect();
-        let signals = Signals::watch().map_err(|error| {
-            Failure::error(format!(
-                "Signals cannot be watched ({error}); see whether there is room for another process."
-            ))
-        })?;
         Ok(Self {
             machine: Headless::new(options, clock.now()),
             models,
@@ -127,6 +142,10 @@ impl Run {
         self.feed(Input::Begin);
         if closed::was_closed() {
             self.feed(Input::OutputClosed);
+        }
+        if let Some(error) = self.output.hindrance().or_else(|| self.errors.hindrance()) {
+            let message = no_room("The program cannot go on", &error);
+            self.feed(Input::Unavailable(Refusal::new(RefusalKind::Storage, message)));
         }
         if let Err(refusal) = &self.place {
             self.feed(Input::Unavailable(refusal.clone()));
@@ -356,5 +375,7 @@ fn configured(
     let loaded = place.configuration().map_err(|message| Refusal::new(RefusalKind::Invalid, message))?;
     options.warnings.extend(loaded.warnings);
     (options.prompt.terms, options.timeout) = wishes.settle(&loaded.config, loaded.rules);
+    let terms = &mut options.prompt.terms;
+    terms.rules = rules::behind_links(std::mem::take(&mut terms.rules), &place.root);
     Ok((Arc::new(place), Arc::new(loaded.config)))
 }

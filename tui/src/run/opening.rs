@@ -10,6 +10,7 @@ use hostler_shell::door::{Door, InProcess, Subscription};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
+use super::aside::aside;
 use crate::place::Place;
 
 /// An open workspace, and what happens in it from its opening on.
@@ -26,14 +27,15 @@ pub(super) struct Opening {
 impl Opening {
     /// Starts opening. Must be called inside a tokio runtime.
     pub(super) fn start(&mut self, place: Arc<Place>, clock: Clock, config: Arc<Config>, keeps: bool) {
-        let (said, done) = oneshot::channel();
         let runtime = Handle::current();
-        std::thread::spawn(move || {
+        let opening = aside(move || {
             let _inside = runtime.enter();
-            // Whoever wanted it may be gone.
-            let _ = said.send(place.open(clock, config, keeps));
+            place.open(clock, config, keeps)
         });
-        self.done = Some(done);
+        match opening {
+            Ok(done) => self.done = Some(done),
+            Err(message) => self.door = Some(Err(message)),
+        }
     }
 
     /// What it came to, once. May be given up and asked again.

@@ -3,6 +3,8 @@
 
 use std::io::{self, ErrorKind, Write};
 use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::{FileType, Stat, fstat};
@@ -21,6 +23,8 @@ pub(super) struct Output {
     /// Tells of a reader that goes away while there is nothing to write.
     gone: Option<oneshot::Receiver<()>>,
     over: bool,
+    /// Why there is no thread that writes.
+    hindrance: Option<io::Error>,
 }
 
 /// How writing ended.
@@ -42,15 +46,47 @@ pub(super) enum Lost {
 }
 
 impl Output {
-    /// Starts a writer. `out` is what it writes to.
+    /// Starts a writer. `out` is what it writes to. Must be called inside a tokio runtime.
     pub(super) fn start(out: impl Write + AsFd + Send + 'static) -> Self {
+        Self::start_with(out, |body| thread::Builder::new().name("writer".to_owned()).spawn(body).map(drop))
+    }
+
+    /// The same with what starts a thread. Where there is no room for one, everything else waits for the reader: it is no
+    /// more than the last lines of a run that cannot go on.
+    fn start_with(
+        out: impl Write + AsFd + Send + 'static,
+        spawn: impl FnOnce(Box<dyn FnOnce() + Send>) -> io::Result<()>,
+    ) -> Self {
         let (pieces, receiver) = mpsc::channel(UNDER_WAY);
         let (said, ended) = oneshot::channel();
-        std::thread::spawn(move || {
-            // Whoever started the writer may be gone.
-            let _ = said.send(write(out, receiver));
-        });
-        Self { pieces: Some(pieces), ended, gone: None, over: false }
+        // A thread that is not started takes nothing with it.
+        let work = Arc::new(Mutex::new(Some((out, receiver, said))));
+        let take = |work: &Mutex<Option<_>>| work.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let by_thread = work.clone();
+        let body = move || {
+            if let Some((out, receiver, said)) = take(&by_thread) {
+                // Whoever started the writer may be gone.
+                let _ = said.send(write(out, receiver));
+            }
+        };
+        let hindrance = spawn(Box::new(body)).err();
+        if hindrance.is_some()
+            && let Some((mut out, mut receiver, said)) = take(&work)
+        {
+            tokio::spawn(async move {
+                let mut ended = Ended::Written;
+                while let (Ended::Written, Some(piece)) = (&ended, receiver.recv().await) {
+                    ended = put(&mut out, &piece);
+                }
+                let _ = said.send(ended);
+            });
+        }
+        Self { pieces: Some(pieces), ended, gone: None, over: false, hindrance }
+    }
+
+    /// Why there is no thread that writes, once.
+    pub(super) fn hindrance(&mut self) -> Option<io::Error> {
+        self.hindrance.take()
     }
 
     /// The same, and a reader that goes away is noticed also while there is nothing to write.
@@ -126,7 +162,7 @@ fn watch(out: &impl AsFd) -> Option<oneshot::Receiver<()>> {
     // It is asked for nothing, so that it only tells that nobody is there any more.
     let own = out.as_fd().try_clone_to_owned().ok()?;
     let (said, gone) = oneshot::channel();
-    std::thread::spawn(move || {
+    let body = move || {
         loop {
             let mut fds = [PollFd::new(&own, PollFlags::empty())];
             match poll(&mut fds, None) {
@@ -140,8 +176,8 @@ fn watch(out: &impl AsFd) -> Option<oneshot::Receiver<()>> {
                 Ok(_) | Err(_) => return,
             }
         }
-    });
-    Some(gone)
+    };
+    thread::Builder::new().name("watcher".to_owned()).spawn(body).is_ok().then_some(gone)
 }
 
 /// Ends when that is told, and never if nobody can tell it any more.
@@ -165,13 +201,20 @@ fn lost(ended: Result<Ended, oneshot::error::RecvError>) -> Option<Lost> {
 
 fn write(mut out: impl Write + AsFd, mut pieces: mpsc::Receiver<String>) -> Ended {
     while let Some(piece) = pieces.blocking_recv() {
-        match write_all(&mut out, piece.as_bytes()) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => return Ended::Gone,
-            Err(error) => return Ended::Failed(error.to_string()),
+        match put(&mut out, &piece) {
+            Ended::Written => {}
+            lost @ (Ended::Gone | Ended::Failed(_)) => return lost,
         }
     }
     Ended::Written
+}
+
+fn put(out: &mut (impl Write + AsFd), piece: &str) -> Ended {
+    match write_all(out, piece.as_bytes()) {
+        Ok(()) => Ended::Written,
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ended::Gone,
+        Err(error) => Ended::Failed(error.to_string()),
+    }
 }
 
 /// Writes all of it, also to what somebody else has set not to wait.
@@ -224,6 +267,19 @@ mod tests {
         let mut read = String::new();
         reader.read_to_string(&mut read).unwrap();
         assert!(sender.join().unwrap() && writing.join().unwrap() && read == text);
+    }
+
+    #[tokio::test]
+    async fn without_room_for_a_thread_the_last_lines_are_written_all_the_same() {
+        let (mut reader, writer) = std::io::pipe().unwrap();
+        let writer = File::from(std::os::fd::OwnedFd::from(writer));
+        let mut output = Output::start_with(writer, |_| Err(ErrorKind::WouldBlock.into()));
+        assert!(output.hindrance().is_some());
+        assert!(output.offer("one\n".to_owned()).is_none() && output.offer("two\n".to_owned()).is_none());
+        assert!(output.finish().await.is_none());
+        let mut read = String::new();
+        reader.read_to_string(&mut read).unwrap();
+        assert_eq!(read, "one\ntwo\n");
     }
 
     #[tokio::test]

@@ -160,7 +160,9 @@ fn subject(part: &Part) -> Option<Subject> {
         // A name that is not UTF-8 stands for several.
         Part::Path { path, .. } if path.path.contains('\u{fffd}') => None,
         Part::Path { path, access, .. } => {
-            Some(Subject::Path { access: *access, pattern: glob::escaped(&path.path) })
+            // So that the rule can be written as it is shown.
+            let pattern = glob::escaped(&path.path).replace('{', "\\{");
+            Some(Subject::Path { access: *access, pattern })
         }
         Part::Host(host) => Some(Subject::Host(glob::escaped(host))),
         Part::Tool | Part::Rest => None,
@@ -215,6 +217,14 @@ fn telling(words: &[String]) -> Option<&[String]> {
         _ => 2,
     };
     words.get(..count).filter(|words| words.iter().all(|word| is_plain(word)))
+}
+
+/// Whether a word says something by itself of what a command does.
+pub(crate) fn tells(word: &str) -> bool {
+    let mut pairs = TOO_LITTLE.iter().chain(RUN_WORDS);
+    READERS.contains(&word)
+        || BY_WORD.contains(&word)
+        || pairs.any(|(program, second)| *program == word || *second == word)
 }
 
 /// Whether a word is a name and nothing that is taken apart further, such as an option.

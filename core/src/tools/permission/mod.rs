@@ -21,6 +21,7 @@ mod shut;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use ask::tells;
 pub use ask::{Ask, Part};
 pub(crate) use glob::{escaped, literal};
 pub use intent::{Access, Argument, Intent, PathUse};

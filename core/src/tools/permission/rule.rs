@@ -107,6 +107,15 @@ impl Subject {
         if pattern.is_empty() {
             return bad("there is nothing between its parentheses");
         }
+        let is_quoted = ['"', '\'', '`']
+            .iter()
+            .any(|quote| pattern.strip_prefix(*quote).is_some_and(|rest| rest.ends_with(*quote)));
+        // A command may well begin with a word in single quotes and end with another one.
+        if is_quoted && !(name == "bash" && pattern.starts_with('\'')) {
+            return bad(
+                "leave out the quotes around what stands in parentheses; a name that really has them is written with \\ before the first",
+            );
+        }
         match name {
             "bash" if pattern.ends_with(":*") => bad("write a space before its last *, not a colon"),
             "bash" => Ok(Self::Command(pattern.to_owned())),
@@ -147,7 +156,80 @@ fn path(access: Access, text: &str, pattern: &str, home: Option<&str>) -> Result
     if pattern.split('/').any(|part| part == "..") {
         return bad("a path that goes up with .. is never met; give the path in full");
     }
-    Ok(Subject::Path { access, pattern })
+    if has_choice(&pattern) {
+        return bad(
+            "braces stand for themselves; write a rule for each choice, or \\{ for a name that has a brace",
+        );
+    }
+    Ok(Subject::Path { access, pattern: tidy(&pattern) })
+}
+
+/// Whether there are braces in it as shells know them, `{a,b}` or `{1..9}`.
+fn has_choice(pattern: &str) -> bool {
+    let mut open = None;
+    let mut letters = pattern.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' => {
+                letters.next();
+            }
+            '{' => open = Some(at),
+            '}' if open.take().is_some_and(|open| {
+                pattern[open..at].contains([',']) || pattern[open..at].contains("..")
+            }) =>
+            {
+                return true;
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The pattern as paths are: with one slash where several were written, and without `.` on the way. One at the beginning
+/// says that the pattern begins in the workspace.
+fn tidy(pattern: &str) -> String {
+    let mut tidied = String::with_capacity(pattern.len());
+    for (nth, part) in pattern.split('/').enumerate() {
+        if nth == 0 {
+            tidied.push_str(part);
+        } else if !part.is_empty() && part != "." {
+            if !tidied.ends_with('/') {
+                tidied.push('/');
+            }
+            tidied.push_str(part);
+        } else if !tidied.ends_with('/') {
+            tidied.push('/');
+        }
+    }
+    tidied
+}
+
+impl Rule {
+    /// The same rule for the place that its path leads to, where a rule denies or asks: what is judged are paths without links
+    /// in them. `lead` says where the path leads that the pattern begins with, before its first wildcard; nothing if that is
+    /// where it seems to be. `None` if there is no such other rule.
+    pub fn behind(&self, lead: impl FnOnce(&str) -> Option<String>) -> Option<Self> {
+        let Subject::Path { access, pattern } = &self.subject else { return None };
+        if self.action == Action::Allow {
+            return None;
+        }
+        let (mut begin, mut end) = (String::new(), 0);
+        for part in pattern.split_inclusive('/') {
+            let Some(name) = glob::literal(part) else { break };
+            begin.push_str(&name);
+            end += part.len();
+        }
+        let begin = begin.trim_end_matches('/');
+        if begin.is_empty() || begin == "." {
+            return None;
+        }
+        let place = lead(begin)?;
+        let rest = pattern[end..].trim_start_matches('/');
+        let place = glob::escaped(place.trim_end_matches('/'));
+        let pattern = if rest.is_empty() && !place.is_empty() { place } else { format!("{place}/{rest}") };
+        Some(Self { action: self.action, subject: Subject::Path { access: *access, pattern } })
+    }
 }
 
 impl fmt::Display for Subject {

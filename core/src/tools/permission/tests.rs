@@ -479,3 +479,63 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_rule_that_could_never_match_is_refused_or_written_as_paths_are() {
+    for (written, meant) in [
+        ("read(secret//**)", "read(secret/**)"),
+        ("read(./secret/./**)", "read(./secret/**)"),
+        ("read(//etc///ssl/.)", "read(/etc/ssl/)"),
+        ("read(**//key)", "read(**/key)"),
+        (r"read(\{a,b}/**)", r"read(\{a,b}/**)"),
+        ("read({{name}}/**)", "read({{name}}/**)"),
+        (r#"read(\"a")"#, r#"read(\"a")"#),
+        (r#"read(a "b" c)"#, r#"read(a "b" c)"#),
+        ("bash('a b' 'c d')", "bash('a b' 'c d')"),
+    ] {
+        assert_eq!(Subject::parse(written, None).unwrap().to_string(), meant);
+    }
+    for (written, says) in [
+        (r#"read("secret/**")"#, "leave out the quotes"),
+        ("read('secret/**')", "leave out the quotes"),
+        (r#"bash("git log *")"#, "leave out the quotes"),
+        (r#"host("example.com")"#, "leave out the quotes"),
+        ("read({secret,x}/**)", "a rule for each choice"),
+        ("write(a/b{1..3})", "a rule for each choice"),
+    ] {
+        let said = Subject::parse(written, None).unwrap_err().to_string();
+        assert!(said.contains("would never apply") && said.contains(says), "{written}: {said}");
+    }
+}
+
+#[test]
+fn what_is_forbidden_by_the_name_of_a_link_is_forbidden_where_it_leads() {
+    let lead = |path: &str| match path {
+        "lnk" => Some("/w/re*al".to_owned()),
+        "/x/lnk/a" => Some("/y/a".to_owned()),
+        "top" => Some("/".to_owned()),
+        _ => None,
+    };
+    let behind = |action, text: &str| {
+        let rule = Rule::parse(action, text, None).unwrap();
+        rule.behind(lead).map(|rule| rule.to_string())
+    };
+    for (text, expected) in [
+        ("read(lnk/**)", Some(r"deny read(/w/re\*al/**)")),
+        ("path(lnk)", Some(r"deny path(/w/re\*al)")),
+        ("write(lnk/)", Some(r"deny write(/w/re\*al)")),
+        ("read(/x/lnk/a/*.txt)", Some("deny read(/y/a/*.txt)")),
+        ("read(top/*/b)", Some("deny read(/*/b)")),
+        ("read(top)", Some("deny read(/)")),
+        ("read(**/lnk)", None),
+        ("read(*)", None),
+        ("read(./*)", None),
+        ("bash(lnk)", None),
+        ("view", None),
+    ] {
+        assert_eq!(behind(Action::Deny, text).as_deref(), expected, "{text}");
+    }
+    assert_eq!(behind(Action::Ask, "read(lnk/**)").as_deref(), Some(r"ask read(/w/re\*al/**)"));
+    // What is allowed by the name of a link is not allowed where somebody may have led it.
+    assert_eq!(behind(Action::Allow, "read(lnk/**)"), None);
+}
