@@ -62,11 +62,11 @@ fn rule(siblings: &Map<String, Value>, key: &str) -> Rule {
         "session" | "id" | "prompt" | "run" | "Run" | "runs" | "client" | "provider_id" | "provider" => {
             Rule::Keep
         }
-        "name" | "tool" | "Tool" => Rule::Name,
-        // The words of a command stand there in a list, and are hidden one by one as they are.
-        "Command" if siblings.get(key).is_some_and(Value::is_string) => Rule::Command,
-        "Command" | "commands" => Rule::Word,
-        "Host" | "hosts" => Rule::Host,
+        "name" | "tool" => Rule::Name,
+        // The pattern of a rule, where in what is asked the words of a command stand in a list.
+        "command" if siblings.len() == 1 && siblings.get(key).is_some_and(Value::is_string) => Rule::Command,
+        "Command" | "command" | "commands" if siblings.get(key).is_some_and(Value::is_array) => Rule::Word,
+        "Host" | "host" | "hosts" => Rule::Host,
         "path" if has("inside") => Rule::Path,
         "root" if has("complete") => Rule::Path,
         "pattern" if has("access") => Rule::Pattern,

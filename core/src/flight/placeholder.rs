@@ -225,8 +225,8 @@ mod tests {
         let words = ["git", "log", "a b", "-n3"].map(|word| placeholders.hide_word(word));
         assert_eq!(words, ["git", "xxx", "x x", "-xx"]);
         assert_eq!(placeholders.hide_command("git secret -m*"), "git xxxxxx -x*");
-        assert_eq!(placeholders.hide_host("*.example.com"), "*.xxxxxxx.cxx");
-        assert_eq!(placeholders.hide_host("api.example.com"), "dxx.xxxxxxx.cxx");
+        assert_eq!(placeholders.hide_host("*.example.com"), "*.xxxxxxx.axx");
+        assert_eq!(placeholders.hide_host("api.example.com"), "bxx.xxxxxxx.axx");
     }
 
     #[test]

@@ -85,6 +85,8 @@ fn what_is_kept_is_its_owners_alone_whatever_the_umask() {
     );
     let open = r#"umask 000; exec "$0" "$@""#;
     home.run(&provider, ["--yolo", "Go."]).through_shell(open).finish().expect_code(0);
+    fs::create_dir_all(home.work().join(".hostler")).unwrap();
+    home.write(".hostler/config.json", "{}");
     home.hostler(["trust", "."]).through_shell(open).finish().expect_code(0);
     fs::remove_dir_all(home.configuration().parent().unwrap()).unwrap();
     home.hostler(["config", "set", "model", "a/b"]).through_shell(open).finish().expect_code(0);
