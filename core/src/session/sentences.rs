@@ -99,7 +99,7 @@ fn every_other_end_says_so_too() {
             }
             TurnOutcome::Limited(_, text) => text,
             TurnOutcome::Denied => {
-                "Every tool call of the last three steps was denied; allow what the task needs, for example with --yolo."
+                "Every tool call of the last three steps was denied; allow what the task needs (--allow, --yolo), or change the rules that forbid it."
             }
             TurnOutcome::DeniedByPerson => {
                 "A tool call was denied, which ended the turn; say what should be done instead."

@@ -145,7 +145,7 @@ pub(super) fn terminal(outcome: &TurnOutcome) -> (RunStatus, Reason, String) {
         }
         TurnOutcome::Limited(reason, text) => (RunStatus::Limit, *reason, text.clone()),
         TurnOutcome::Denied => {
-            let text = "Every tool call of the last three steps was denied; allow what the task needs, for example with --yolo.";
+            let text = "Every tool call of the last three steps was denied; allow what the task needs (--allow, --yolo), or change the rules that forbid it.";
             (RunStatus::Denied, Reason::Denied, text.to_string())
         }
         TurnOutcome::DeniedByPerson => {

@@ -12,7 +12,6 @@ use super::super::text;
 use super::{Effect, Headless};
 use crate::content::{ToolOutcome, ToolStatus};
 use crate::machine::Effects;
-use crate::prompt::PermissionMode;
 use crate::session::Allowing;
 use crate::tools::{forbidding_rule, line};
 
@@ -73,12 +72,6 @@ impl Headless {
         for line in self.hints.lines() {
             self.tell(format!("hostler: {line}"), out);
         }
-    }
-
-    /// Whether everything is allowed that no rule forbids, and a rule did forbid something.
-    pub(super) fn only_rules_deny(&self) -> bool {
-        let yolo = self.options.prompt.terms.permission == PermissionMode::Yolo;
-        yolo && self.hints.0.iter().any(|(_, why)| matches!(why, Why::Rule(_)))
     }
 }
 

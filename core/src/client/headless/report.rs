@@ -14,9 +14,6 @@ use crate::protocol::EventId;
 use crate::record::{Reason, RunFinished, RunStatus};
 use crate::time::Timestamp;
 
-/// What is said of a run that came to nothing although it allowed all that no rule forbids.
-const BY_RULES: &str = "Every tool call of the last three steps was denied by a rule; change the rules that stand in the way, or the task.";
-
 impl Headless {
     /// Nothing happens any more, except that what was printed last may not have been delivered: whoever asked must not
     /// take that for success.
@@ -123,9 +120,6 @@ impl Headless {
                 "Failed tool calls: {}, which --fail-on-tool-error makes a failure of the run; see them with `hostler sessions show`.",
                 terminal.totals.tools.failed
             );
-        }
-        if terminal.status == RunStatus::Denied && self.only_rules_deny() {
-            terminal.message = BY_RULES.to_string();
         }
         let code = match (self.closed, self.failed) {
             (_, true) => exit_code(RunStatus::Error, Reason::Storage),

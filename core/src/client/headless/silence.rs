@@ -47,7 +47,7 @@ impl Headless {
         }
         self.silence.until = None;
         let line = format!(
-            "waiting for {}, which has said nothing for {} s (Ctrl-C cancels)",
+            "waiting for {}; for {} s there has been nothing to show (Ctrl-C cancels)",
             self.silence.model,
             PATIENCE / 1000
         );

@@ -10,7 +10,7 @@ use crate::record::{Reason, Record, RunStatus};
 use crate::rig::words::call_id;
 use crate::time::{Deadline, Timestamp};
 
-const SAID: &str = "waiting for p/m, which has said nothing for 10 s (Ctrl-C cancels)\n";
+const SAID: &str = "waiting for p/m; for 10 s there has been nothing to show (Ctrl-C cancels)\n";
 
 fn attempt(attempt: u32) -> AttemptId {
     AttemptId { step: call_id(TURN.0, 1, 1).step, attempt }
