@@ -1,7 +1,8 @@
-//! What somebody wrote, in quotes, as a part of a sentence that is about something else.
+//! Parts of sentences: what somebody wrote, in quotes, and numbers of things.
 
 use alloc::format;
 use alloc::string::String;
+use core::fmt::Display;
 
 /// How many characters are quoted.
 const SHOWN: usize = 80;
@@ -20,6 +21,11 @@ pub fn beginning(text: &str, most: usize) -> String {
     }
 }
 
+/// A number of things: `1 line`, `2 lines`.
+pub fn count<N: Display + PartialEq + From<u8>>(number: N, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == N::from(1) { "" } else { "s" })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,5 +36,11 @@ mod tests {
         assert_eq!(quoted(&"é".repeat(80)), format!("\"{}\"", "é".repeat(80)));
         assert_eq!(quoted(&"é".repeat(100_000)), format!("\"{}…\"", "é".repeat(80)));
         assert_eq!(beginning("Bearer sk-secret", 8), "\"Bearer s…\"");
+    }
+
+    #[test]
+    fn one_thing_is_not_many() {
+        assert_eq!([0_usize, 1, 2].map(|number| count(number, "line")), ["0 lines", "1 line", "2 lines"]);
+        assert_eq!(count(1_u64, "step"), "1 step");
     }
 }

@@ -9,6 +9,7 @@ use super::outline::{Outline, seconds, shown};
 use super::{Batch, FlightError, Segment, digest, handle};
 use crate::content::{AssistantMessage, Block, MessageBody};
 use crate::machine::{Effects, Machine};
+use crate::quote::count;
 use crate::session::{Durable, Phase};
 use crate::time::Timestamp;
 use crate::workspace::{Effect, Workspace};
@@ -137,7 +138,7 @@ fn describe(durable: &Durable, outline: &mut Outline) {
     }
     let left_out = durable.messages.len().saturating_sub(MESSAGES);
     if left_out > 0 {
-        outline.line(2, &format!("{left_out} messages before these"));
+        outline.line(2, &format!("{} before these", count(left_out, "message")));
     }
     for message in durable.messages.iter().skip(left_out) {
         let (id, said) = (message.id, said(&message.body));

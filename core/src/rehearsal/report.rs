@@ -7,6 +7,7 @@ use alloc::vec::Vec;
 
 use super::survey::{Survey, base, extension, is_manifest, is_readme};
 use crate::provider::excerpt::one_line;
+use crate::quote::count;
 
 /// How many names a line gives at most.
 const NAMES: usize = 5;
@@ -59,8 +60,8 @@ fn contents(survey: &Survey<'_>) -> Option<String> {
     }
     let total = format!(
         "{} and {}",
-        counted(files, "file", "files"),
-        counted(directories, "directory", "directories")
+        count(files, "file"),
+        if directories == 1 { "1 directory".to_string() } else { format!("{directories} directories") }
     );
     Some(format!("Contents, two levels deep: {total}{}", kinds(&survey.tree.files)))
 }
@@ -106,7 +107,7 @@ fn left(survey: &Survey<'_>) -> Option<String> {
     let places = survey.left.as_ref()?;
     let first = places.first().map(|place| format!(", the first in {place}")).unwrap_or_default();
     let least = if places.len() >= MATCHES { "at least " } else { "" };
-    Some(format!("Notes of work left to do: {least}{}{first}", counted(places.len(), "line", "lines")))
+    Some(format!("Notes of work left to do: {least}{}{first}", count(places.len(), "line")))
 }
 
 fn some_of(names: &[&str]) -> String {
@@ -115,10 +116,6 @@ fn some_of(names: &[&str]) -> String {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }
-}
-
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 fn closing(question: &str) -> String {

@@ -109,7 +109,7 @@ impl Session {
             self.abandon_check(out);
             let seconds = self.settings.check / 1000;
             let text = format!(
-                "It could not be found out within {seconds} s whether the answer satisfies the schema; simplify its patterns."
+                "It could not be found out within {seconds} s whether the answer satisfies the schema; simplify the schema."
             );
             self.finish_turn(now, unsatisfied(&text), out);
         }

@@ -11,6 +11,7 @@ use crate::content::Finish;
 use crate::ids::{AttemptId, MessageId, PromptId, StepId, TurnId};
 use crate::model::{ModelRef, Preparation, PrepareError};
 use crate::prompt::{Prompt, Terms};
+use crate::quote::count;
 use crate::record::{Reason, Record, RunFinished, Totals, TurnOutcome};
 use crate::time::Timestamp;
 use crate::tools;
@@ -86,7 +87,8 @@ impl Session {
         let most = self.terms().map_or(crate::prompt::MAX_STEPS, |terms| terms.max_steps);
         if asked >= most {
             let text = alloc::format!(
-                "The run has had {most} steps, as many as it may have; ask it to continue, or allow more."
+                "The run has had {}, as many as it may have; ask it to continue, or allow more.",
+                count(most, "step")
             );
             return self.close_turn(now, TurnOutcome::Limited(Reason::MaxSteps, text), out);
         }

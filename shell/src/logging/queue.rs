@@ -6,6 +6,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use hostler_core::quote::count;
+
 /// How many bytes may wait.
 const WAITING_BYTES: usize = 1 << 20;
 
@@ -135,7 +137,11 @@ impl Shared {
         drop(state);
         if lost > 0 {
             // Writing to a string does not fail.
-            let _ = writeln!(lines, "({lost} lines came faster than they could be written and are lost)");
+            let _ = writeln!(
+                lines,
+                "(Lost, because they came faster than they could be written: {})",
+                count(lost, "line")
+            );
         }
         Some(lines)
     }
@@ -208,7 +214,9 @@ mod tests {
         queue.end(soon());
         let written: Vec<String> = lines.into_iter().collect();
         assert_eq!((written.len(), written[0].as_str(), written[1].lines().count()), (2, "first\n", 1025));
-        assert!(written[1].ends_with("(6 lines came faster than they could be written and are lost)\n"));
+        assert!(
+            written[1].ends_with("(Lost, because they came faster than they could be written: 6 lines)\n")
+        );
     }
 
     #[test]

@@ -7,6 +7,8 @@ use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+pub(super) use hostler_core::quote::count;
+
 /// A path for people: relative to the workspace if it is inside, without anything that a terminal would obey.
 pub(super) fn path(root: &Path, path: &Path) -> String {
     match path.strip_prefix(root) {
@@ -47,11 +49,6 @@ fn steers(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
-/// A number of things: `1 line`, `2 lines`.
-pub(super) fn count(number: usize, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
-}
-
 /// A size in the unit that suits it.
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
@@ -83,7 +80,6 @@ mod tests {
 
     #[test]
     fn numbers_are_put_in_words() {
-        assert_eq!((count(1, "line"), count(2, "line")), ("1 line".to_owned(), "2 lines".to_owned()));
         assert_eq!((size(5), size(4096), size(3 << 20)), ("5 bytes".into(), "4 KiB".into(), "3 MiB".into()));
     }
 }

@@ -225,7 +225,10 @@ impl Session {
         }
         let terms = self.terms.as_ref();
         match end.reason {
-            Reason::MaxSteps => has(text, &format!(" {} steps", terms.map_or(0, |terms| terms.max_steps))),
+            Reason::MaxSteps => {
+                let most = terms.map_or(0, |terms| terms.max_steps);
+                has(text, &format!(" {most} step{}", if most == 1 { "," } else { "s," }))
+            }
             Reason::MaxWait => self.waits(text, terms.map_or(0, |terms| terms.max_wait)),
             Reason::OutputLimit => has(text, "output limit"),
             Reason::Repetition => has(text, "repeats the same calls"),
