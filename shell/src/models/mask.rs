@@ -2,7 +2,8 @@
 //! they say is kept and printed.
 //!
 //! A secret is looked for as it was sent and as it is written in JSON, in an address and in base64. What is short may occur by chance: in
-//! the words of an error it counts where it stands alone, and in an answer not at all.
+//! the words of an error it counts where it stands alone, and in an answer not at all. Nor do the values of headers count in an
+//! answer: they may be names that a model writes into files, where `[key]` would be a fault that nobody sees.
 
 use bytes::Bytes;
 use hostler_core::config::typed::{Provider, Secret};
@@ -35,12 +36,15 @@ const TELLING: &[&str] = &["auth", "key", "token", "secret", "cookie", "pass", "
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mask {
     forms: Vec<Finder<'static>>,
+    /// Those that are taken out of answers as well.
+    of_answers: Vec<Finder<'static>>,
 }
 
 impl Mask {
     /// The keys that were used, and what else of a provider's configuration nobody may see.
     pub(super) fn new(provider: &Provider, keys: &[Secret]) -> Self {
-        let mut secrets: Vec<String> = keys.iter().map(|Secret(key)| key.clone()).collect();
+        let keys: Vec<String> = keys.iter().map(|Secret(key)| key.clone()).collect();
+        let mut secrets = keys.clone();
         for (name, Secret(value)) in &provider.headers {
             let name = name.to_ascii_lowercase();
             if TELLING.iter().any(|word| name.contains(word)) {
@@ -50,19 +54,9 @@ impl Mask {
             }
             secrets.extend(is_random(value).then(|| value.trim().to_owned()));
         }
-        if let Ok(url) = reqwest::Url::parse(&provider.base_url) {
-            if let Some(password) = url.password() {
-                let (user, password) = (unescaped(url.username()), unescaped(password));
-                secrets.extend([format!("{user}:{password}"), password]);
-            }
-            secrets.extend(
-                url.query_pairs().map(|(_, value)| value.into_owned()).filter(|value| is_random(value)),
-            );
-        }
-        let mut forms: Vec<_> = secrets.iter().flat_map(|secret| forms(secret)).collect();
-        forms.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
-        forms.dedup();
-        Self { forms: forms.into_iter().map(|form| Finder::new(&form).into_owned()).collect() }
+        let mut of_answers = finders(&keys);
+        of_answers.retain(|form| form.needle().len() >= IN_ANSWERS);
+        Self { forms: finders(&secrets), of_answers }
     }
 
     /// The body of an error without them, of which there may be more than was read: of a secret that it ends with no beginning
@@ -102,8 +96,7 @@ impl Mask {
 
     /// Takes them out of an answer as it comes.
     pub(super) fn sieve(&self) -> Sieve {
-        let long = self.forms.iter().filter(|form| form.needle().len() >= IN_ANSWERS);
-        Sieve { forms: long.cloned().collect(), held: Vec::new() }
+        Sieve { forms: self.of_answers.clone(), held: Vec::new() }
     }
 
     /// Takes them out of what an answer says, where a server has spread one over several pieces of it.
@@ -142,8 +135,10 @@ impl Sieve {
     /// What is left of the body once all of it has come.
     pub(super) fn rest(&mut self) -> Bytes {
         let held = std::mem::take(&mut self.held);
-        // It would be most of a secret.
-        if held.len() >= IN_WORDS { Bytes::from_static(IN_PLACE.as_bytes()) } else { held.into() }
+        // What is less may well be how something else begins: many keys begin alike.
+        let is_most =
+            |form: &Finder<'_>| held.len() * 2 > form.needle().len() && form.needle().starts_with(&held);
+        if self.forms.iter().any(is_most) { Bytes::from_static(IN_PLACE.as_bytes()) } else { held.into() }
     }
 }
 
@@ -201,6 +196,14 @@ fn is_random(text: &str) -> bool {
         && text.bytes().any(|byte| byte.is_ascii_alphabetic())
 }
 
+/// What finds these secrets, the longest form first.
+fn finders(secrets: &[String]) -> Vec<Finder<'static>> {
+    let mut forms: Vec<_> = secrets.iter().flat_map(|secret| forms(secret)).collect();
+    forms.sort_by(|one, other| other.len().cmp(&one.len()).then_with(|| one.cmp(other)));
+    forms.dedup();
+    forms.iter().map(|form| Finder::new(form).into_owned()).collect()
+}
+
 /// How a secret may be written.
 fn forms(secret: &str) -> Vec<Vec<u8>> {
     let secret = secret.trim();
@@ -227,20 +230,6 @@ fn forms(secret: &str) -> Vec<Vec<u8>> {
     forms.into_iter().map(String::into_bytes).collect()
 }
 
-/// A part of an address without its percent signs.
-fn unescaped(part: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = part.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let digits =
-            after.get(..2).filter(|digits| *first == b'%' && digits.iter().all(u8::is_ascii_hexdigit));
-        let code = digits.and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &after[2..] } else { after };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 mod tests {
@@ -253,12 +242,11 @@ mod tests {
 
     const KEY: &str = "sk-4711-that-nobody-may-see";
 
-    fn mask(keys: &[&str], headers: &[(&str, &str)], base_url: &str) -> Mask {
+    fn mask(keys: &[&str], headers: &[(&str, &str)]) -> Mask {
         let config = Config::from(&merge(&[defaults()])).unwrap();
         let mut provider = config.providers["openai"].clone();
         let secret = |text: &&str| Secret((*text).to_owned());
         provider.headers = headers.iter().map(|(name, value)| ((*name).to_owned(), secret(value))).collect();
-        provider.base_url = base_url.to_owned();
         Mask::new(&provider, &keys.iter().map(secret).collect::<Vec<_>>())
     }
 
@@ -275,13 +263,13 @@ mod tests {
 
     #[test]
     fn a_secret_is_taken_out_however_it_is_written() {
-        let keys = mask(&[KEY, r#"a/b"c+d-0815"#], &[], "https://a");
+        let keys = mask(&[KEY, r#"a/b"c+d-0815"#], &[]);
         check(&keys, &format!("not {KEY}, {KEY}!"), "not [key], [key]!");
         check(&keys, r#"{"m":"a\/b\"c+d-0815 or a/b\"c+d-0815"}"#, r#"{"m":"[key] or [key]"}"#);
         check(&keys, "GET /?key=a%2Fb%22c%2Bd-0815", "GET /?key=[key]");
         check(&keys, "sk-4711 is not all of it", "sk-4711 is not all of it");
-        check(&mask(&["short"], &[], "https://a"), "short, shortly: \"short\"", "[key], shortly: \"[key]\"");
-        check(&mask(&["k", ""], &[], "https://a"), "k and kin", "k and kin");
+        check(&mask(&["short"], &[]), "short, shortly: \"short\"", "[key], shortly: \"[key]\"");
+        check(&mask(&["k", ""], &[]), "k and kin", "k and kin");
     }
 
     #[test]
@@ -291,13 +279,12 @@ mod tests {
             ("x-team", "application/json"),
             ("x-own", "0123456789abcdef"),
         ];
-        let mask = mask(&[], &headers, "https://me:pass-word@a/?tenant=blue&code=0123abcd0123abcd");
+        let mask = mask(&[], &headers);
         check(
             &mask,
             "Bearer abcdefgh, application/json, 0123456789abcdef",
             "Bearer [key], application/json, [key]",
         );
-        check(&mask, "blue pass-word 0123abcd0123abcd", "blue [key] [key]");
     }
 
     #[test]
@@ -306,11 +293,11 @@ mod tests {
         let basic = "bWU6cGFzcy13b3JkIDEvMg==";
         let (key, user) =
             ("c2stNDcxMS10aGF0LW5vYm9keS1tYXktc2Vl", "c2stNDcxMS10aGF0LW5vYm9keS1tYXktc2VlOg==");
-        let keys = mask(&[KEY, "a/b+c-0815-4711"], &[], "https://me:pass-word%201%2f2@a/");
+        let keys = mask(&[KEY, "a/b+c-0815-4711", "me:pass-word 1/2"], &[]);
         check(&keys, &format!("Basic {basic}"), "Basic [key]");
         check(&keys, &format!("{key} {key}"), "[key] [key]");
         check(&keys, user, "[key]Og==");
-        check(&keys, "a%2fb%2bc-0815-4711 pass-word 1/2", "[key] [key]");
+        check(&keys, "a%2fb%2bc-0815-4711 me:pass-word 1/2", "[key] [key]");
     }
 
     #[test]
@@ -324,7 +311,7 @@ mod tests {
             ("x-two", "https://a.example/v1/models"),
             ("x-three", "meta-llama/Llama-3-70B"),
         ];
-        let mask = mask(&[], &headers, "https://a");
+        let mask = mask(&[], &headers);
         check(
             &mask,
             "open-sesame signed-by-me whoever-it-is of-somebody Zm9v/mFyMTIzNDU2Nzg5+A==",
@@ -339,7 +326,7 @@ mod tests {
 
     #[test]
     fn where_an_error_is_read_no_further_no_beginning_of_a_secret_is_left() {
-        let mask = mask(&[KEY], &[], "https://a");
+        let mask = mask(&[KEY], &[]);
         for length in 4..KEY.len() {
             let body = mask.body(format!("not {}", &KEY[..length]).into_bytes());
             assert_eq!(String::from_utf8(body).unwrap(), "not ");
@@ -349,13 +336,18 @@ mod tests {
 
     #[test]
     fn of_an_answer_that_ends_too_early_no_beginning_of_a_secret_is_left() {
-        let mut sieve = mask(&[KEY], &[], "https://a").sieve();
+        let mut sieve = mask(&[KEY], &[]).sieve();
         assert_eq!(sieve.push(Bytes::from(KEY[..20].to_owned())).len(), 0);
         assert_eq!(sieve.rest(), IN_PLACE);
         assert_eq!(sieve.push(Bytes::from_static(b"ask")), "a");
         assert_eq!(sieve.rest(), "sk");
-        // What somebody made up for a server that needs none is a word like others.
-        let mut sieve = mask(&["lm-studio"], &[], "https://a").sieve();
+        // Less than half of it may be the beginning of another one.
+        assert_eq!(sieve.push(Bytes::from_static(b"like sk-4711-t")), "like ");
+        assert_eq!(sieve.rest(), "sk-4711-t");
+        // What somebody made up for a server that needs none is a word like others, and so is what a header says.
+        let mut sieve = mask(&[], &[("x-session", "0123456789abcdef")]).sieve();
+        assert_eq!(sieve.push(Bytes::from_static(b"0123456789abcdef")), "0123456789abcdef");
+        let mut sieve = mask(&["lm-studio"], &[]).sieve();
         assert_eq!(sieve.push(Bytes::from_static(b"Start lm-studio")), "Start lm-studio");
     }
 
@@ -367,7 +359,7 @@ mod tests {
             ),
             cuts in proptest::collection::vec(0..200_usize, 0..12),
         ) {
-            let mask = mask(&[KEY], &[], "https://a");
+            let mask = mask(&[KEY], &[]);
             let whole = parts.concat();
             let mut sieve = mask.sieve();
             let mut cuts: Vec<_> = cuts.into_iter().filter(|cut| *cut < whole.len()).collect();
