@@ -5,6 +5,7 @@
 
 mod place;
 mod sound;
+mod walk;
 
 use std::error::Error;
 use std::fmt::Write;

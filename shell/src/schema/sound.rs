@@ -6,8 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use hostler_core::config::tree::{Member, Node, Place, Value};
 
-/// What schemas say about values and not by schemas.
-const DATA: [&str; 4] = ["const", "enum", "default", "examples"];
+use super::walk::{self, every, member, members_of};
 
 /// The first name that stands twice in one object, and where it does so again. Whoever reads that may take either.
 pub(super) fn twice(node: &Node) -> Option<(&str, Place)> {
@@ -181,63 +180,6 @@ impl<'s> Search<'s> {
                 self.anchors.get(fragment).copied()
             };
         };
-        let mut node = self.root;
-        for token in pointer.split('/') {
-            let token = unescaped(token).replace("~1", "/").replace("~0", "~");
-            node = match &node.value {
-                Value::Object(members) => member(members, &token)?,
-                Value::List(items) => items.get(token.parse::<usize>().ok()?)?,
-                _ => return None,
-            };
-        }
-        members_of(node)
+        members_of(walk::pointed_at(self.root, pointer)?)
     }
-}
-
-/// A part of a reference without its percent signs.
-fn unescaped(token: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = token.as_bytes();
-    while let Some((first, after)) = rest.split_first() {
-        let code = after.get(..2).and_then(|code| std::str::from_utf8(code).ok());
-        match code.filter(|_| *first == b'%').and_then(|code| u8::from_str_radix(code, 16).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-fn member<'n>(members: &'n [Member], name: &str) -> Option<&'n Node> {
-    members.iter().find(|member| member.name == name).map(|member| &member.node)
-}
-
-fn members_of(node: &Node) -> Option<&[Member]> {
-    match &node.value {
-        Value::Object(members) => Some(members),
-        _ => None,
-    }
-}
-
-/// Every object that may be a schema, the outermost first.
-fn every(schema: &Node) -> Vec<&[Member]> {
-    let (mut found, mut waiting) = (Vec::new(), vec![schema]);
-    while let Some(node) = waiting.pop() {
-        match &node.value {
-            Value::Object(members) => {
-                found.push(members.as_slice());
-                let below = members.iter().filter(|member| !DATA.contains(&member.name.as_str()));
-                waiting.extend(below.map(|member| &member.node).rev());
-            }
-            Value::List(items) => waiting.extend(items.iter().rev()),
-            Value::Null | Value::Flag(_) | Value::Number(_) | Value::Text(_) => {}
-        }
-    }
-    found
 }

@@ -194,6 +194,34 @@ fn a_schema_by_which_nothing_can_be_decided_is_refused_with_its_place() {
 }
 
 #[test]
+fn what_is_a_schema_is_told_by_the_keyword_above_it_and_not_by_its_name() {
+    // Properties may be called like keywords, and schemas may stand where only a reference finds them.
+    for schema in [
+        r#"{"properties":{"enum":{"multipleOf":0.01}}}"#,
+        r#"{"properties":{"default":{"maximum":9007199254740993}}}"#,
+        r##"{"$ref":"#/mine/0","mine":[{"pattern":"((a{1,1000}){1,1000}){1,1000}"}]}"##,
+        r#"{"prefixItems":[{},{"items":[{"multipleOf":0.3}]}],"dependencies":{"a":["b"]}}"#,
+    ] {
+        assert!(fault_of(schema).at.is_some(), "{schema}");
+    }
+    // What says nothing about values is no schema, whatever it looks like.
+    for schema in [
+        r#"{"default":{"multipleOf":0.01}}"#,
+        r#"{"enum":[{"maximum":9007199254740993}]}"#,
+        r#"{"x-note":{"multipleOf":0.01},"properties":{"multipleOf":{"const":{"multipleOf":0.01}}}}"#,
+    ] {
+        assert_eq!(check(schema), Ok(()), "{schema}");
+    }
+}
+
+#[test]
+fn only_digits_follow_a_percent_sign_in_a_reference() {
+    let schema = r##"{"$ref":"#/$defs/%+9","$defs":{"%+9":{"$ref":"#/$defs/%+9"}}}"##;
+    let fault = fault_of(schema);
+    assert!(fault.message.contains("leads back") || fault.message.contains("no JSON Schema"), "{fault:?}");
+}
+
+#[test]
 fn a_schema_that_refers_to_itself_about_what_is_inside_is_like_any_other() {
     for schema in [
         r##"{"properties":{"next":{"$ref":"#"}}}"##,
