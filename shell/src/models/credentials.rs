@@ -1,6 +1,6 @@
 //! The key to a provider: given, in a file, or printed by a command. Found out when it is first needed.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -99,7 +99,7 @@ async fn find(place: &Key) -> Result<String, String> {
     let (found, whence) = match place {
         Key::Given { key: Secret(key), by } => (Ok(key.clone()), by.clone()),
         Key::Command(command) => (printed(command).await, BY_COMMAND.to_owned()),
-        Key::File(file) => (in_file(file), format!("the file {file}")),
+        Key::File(file) => (in_file(file).await, format!("the file {file}")),
     };
     let key = found.map_err(|why| format!("The key cannot be had from {whence}: {why}."))?;
     let key = key.trim();
@@ -109,10 +109,11 @@ async fn find(place: &Key) -> Result<String, String> {
     Ok(key.to_owned())
 }
 
-fn in_file(file: &str) -> Result<String, String> {
+/// It may be on a disk that does not answer.
+async fn in_file(file: &str) -> Result<String, String> {
     let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
     let path = file.strip_prefix("~/").map_or_else(|| PathBuf::from(file), |rest| home().join(rest));
-    let text = files::read(Path::new(&path), KEY_BYTES);
+    let text = aside(move || files::read(&path, KEY_BYTES)).await.map_err(|error| error.to_string())?;
     let text = text.map_err(|error| format!("{error}; name a file that has the key"))?;
     text.ok_or_else(|| "there is no such file; put the key there".to_owned())
 }

@@ -17,7 +17,8 @@ pub(super) async fn window(models: &Models, model: &ModelRef) -> Option<u64> {
     if nearby { carrier.window(&model.model, PATIENCE).await } else { None }
 }
 
-/// A model of a server that answers, of the first server that has one, and where that is. All are asked at the same time.
+/// A model of a server that answers, of the first server that has one, and where that is. All are asked at the same time;
+/// those behind one that has a model are not waited for.
 pub(super) async fn find(models: &Models) -> Option<(ModelRef, String)> {
     let carriers = &models.shared.carriers;
     let known = catalogue::local().filter_map(|known| Some((known.name, carriers.get(known.name)?.clone())));
@@ -27,10 +28,11 @@ pub(super) async fn find(models: &Models) -> Option<(ModelRef, String)> {
             (name, base_url, tokio::spawn(async move { carrier.list(PATIENCE).await }))
         })
         .collect();
-    let mut found = None;
     for (name, base_url, listed) in asked {
         let listed = listed.await.ok().and_then(Result::ok).and_then(|(_, models)| models.into_iter().next());
-        found = found.or_else(|| Some((ModelRef { provider: name.to_owned(), model: listed? }, base_url)));
+        if let Some(model) = listed {
+            return Some((ModelRef { provider: name.to_owned(), model }, base_url));
+        }
     }
-    found
+    None
 }
