@@ -180,7 +180,8 @@ impl Carrier {
             let status = response.status().as_u16();
             tracing::info!(host = heard::host(base_url), status, "a provider was asked for its models");
             let mut body = Vec::new();
-            while let Ok(Some(chunk)) = response.chunk().await {
+            // One that breaks off is none: what was said of it would be wrong.
+            while let Some(chunk) = response.chunk().await.map_err(describe)? {
                 body.extend_from_slice(&chunk);
                 if body.len() > LIST_BYTES {
                     return Ok((status, None));
@@ -246,11 +247,19 @@ fn client(url: &str, connect: Duration) -> Result<reqwest::Client, String> {
     if url.starts_with("http://") {
         builder = builder.tls_certs_only([]).pool_max_idle_per_host(0);
     }
-    // No proxy leads to this machine.
-    if ["http://127.", "http://localhost", "http://[::1]"].iter().any(|near| url.starts_with(near)) {
+    if is_near(url) {
         builder = builder.no_proxy();
     }
     builder.build().map_err(describe)
+}
+
+/// Whether it is on this machine, where no proxy leads.
+fn is_near(url: &str) -> bool {
+    let Ok(url) = reqwest::Url::parse(url) else { return false };
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    address
+        .map_or_else(|_| host == "localhost" || host.ends_with(".localhost"), |address| address.is_loopback())
 }
 
 /// Passes the stream on until the answer is complete, broken or over.

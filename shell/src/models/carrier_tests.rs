@@ -196,3 +196,20 @@ fn what_is_configured_goes_along_and_before_our_own() {
     assert!(sent.contains("x-team: blue\r\n") && sent.contains("authorization: Basic b\r\n"), "{sent}");
     assert!(!sent.contains("Bearer") && sent.ends_with(",\"temperature\":\"warm\"}"), "{sent}");
 }
+
+#[test]
+fn only_what_is_on_this_machine_is_near() {
+    for url in ["http://localhost:1/v1", "http://127.9.9.9/v1", "http://[::1]:11434", "https://a.LOCALHOST/"]
+    {
+        assert!(is_near(url), "{url}");
+    }
+    for url in [
+        "http://localhost.example.com/",
+        "http://127.example.com",
+        "http://[fe80::1]/",
+        "http://10.0.0.1",
+        "",
+    ] {
+        assert!(!is_near(url), "{url}");
+    }
+}

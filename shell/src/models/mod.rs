@@ -24,7 +24,7 @@ use hostler_core::model::{ModelRef, ModelRequest, Preparation, PrepareError};
 use hostler_core::prompt::Terms;
 use hostler_core::provider::listing::Listed;
 
-pub use prepare::check_name;
+pub use prepare::{check_name, is_inside};
 pub use sink::Sink;
 
 use crate::clock::Clock;

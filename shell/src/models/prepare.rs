@@ -118,6 +118,11 @@ async fn choose(
     served(models, provider, model).await
 }
 
+/// Whether that is the name of the model inside the program, which needs no provider.
+pub fn is_inside(name: &str) -> bool {
+    name == REHEARSAL || name.starts_with("rehearsal:")
+}
+
 /// Whether a model can have that name, as far as that can be known without asking anybody: its provider is known, or its
 /// scenario can be played.
 pub fn check_name(config: &Config, name: &str) -> Result<(), PrepareError> {

@@ -10,7 +10,7 @@ use hostler_core::config::{Config, Provider};
 use hostler_core::provider::listing::Listed;
 use hostler_shell::clock::Clock;
 use hostler_shell::config::trust::Trusted;
-use hostler_shell::models::Models;
+use hostler_shell::models::{Models, is_inside};
 use hostler_shell::{driver, logging, rules, store};
 use serde_json::json;
 
@@ -186,7 +186,7 @@ fn providers(config: Config) -> Result<Vec<Finding>, Failure> {
     })?;
     let models = Models::new(Arc::new(config), None, PATIENCE, Clock::start());
     let mut findings = Vec::new();
-    let mut served = false;
+    let mut served = models.config().model.as_deref().is_some_and(is_inside);
     for (name, provider) in models.config().providers.iter().filter(|(_, provider)| provider.configured) {
         let nearby = provider.builtin.is_some_and(Builtin::is_local);
         if nearby && !is_looked_for(models.config(), provider) {
@@ -213,15 +213,28 @@ fn providers(config: Config) -> Result<Vec<Finding>, Failure> {
 /// Whether a server that may be on this machine is asked: not where nobody wants it to be looked for, unless it was said where
 /// it is.
 fn is_looked_for(config: &Config, provider: &Provider) -> bool {
-    config.local_servers || provider.builtin.is_none_or(|builtin| builtin.base_url != provider.base_url)
+    config.local_servers || has_own_place(provider)
 }
 
-/// What an answer means. A server that may be on this machine need not be.
+/// Whether somebody said where it is.
+fn has_own_place(provider: &Provider) -> bool {
+    provider.builtin.is_none_or(|builtin| builtin.base_url != provider.base_url)
+}
+
+/// What an answer means. A server that may be on this machine need not be, and one of which somebody said where it is may not
+/// run just now.
 fn judged(name: &str, provider: &Provider, nearby: bool, answer: Result<Listed, String>) -> Option<Finding> {
     let url = &provider.base_url;
     let (verdict, text) = match answer {
         Ok(Listed::Models(_)) => (Verdict::Good, format!("{name} answers at {url}")),
-        Ok(_) | Err(_) if nearby => return None,
+        Ok(_) | Err(_) if nearby && !has_own_place(provider) => return None,
+        Err(why) if nearby => (
+            Verdict::Odd,
+            format!(
+                "{name} cannot be asked at {url} ({}), so it does not seem to run now",
+                why.trim_end_matches('.')
+            ),
+        ),
         Ok(Listed::KeyRefused) => (
             Verdict::Bad,
             format!(
@@ -253,7 +266,7 @@ fn model(config: &Config) -> Finding {
     };
     let (provider, model) = name.split_once('/').unwrap_or((name, ""));
     match (config.providers.get(provider), config.model_info(provider, model)) {
-        _ if name.starts_with("rehearsal") => Finding::new("model", Verdict::Good, name.clone()),
+        _ if is_inside(name) => Finding::new("model", Verdict::Good, name.clone()),
         (None, _) => Finding::new("model", Verdict::Bad, format!("{name} is of no provider that is known")),
         (Some(known), _) if !known.configured => {
             Finding::new("model", Verdict::Bad, format!("there is no key for {name}"))
