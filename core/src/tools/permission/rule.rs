@@ -3,6 +3,7 @@
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -166,15 +167,15 @@ fn path(access: Access, text: &str, pattern: &str, home: Option<&str>) -> Result
 
 /// Whether there are braces in it as shells know them, `{a,b}` or `{1..9}`.
 fn has_choice(pattern: &str) -> bool {
-    let mut open = None;
+    let mut open = Vec::new();
     let mut letters = pattern.char_indices();
     while let Some((at, letter)) = letters.next() {
         match letter {
             '\\' => {
                 letters.next();
             }
-            '{' => open = Some(at),
-            '}' if open.take().is_some_and(|open| {
+            '{' => open.push(at),
+            '}' if open.pop().is_some_and(|open| {
                 pattern[open..at].contains([',']) || pattern[open..at].contains("..")
             }) =>
             {

@@ -502,6 +502,7 @@ fn a_rule_that_could_never_match_is_refused_or_written_as_paths_are() {
         (r#"host("example.com")"#, "leave out the quotes"),
         ("read({secret,x}/**)", "a rule for each choice"),
         ("write(a/b{1..3})", "a rule for each choice"),
+        ("read({a{b},c}/**)", "a rule for each choice"),
     ] {
         let said = Subject::parse(written, None).unwrap_err().to_string();
         assert!(said.contains("would never apply") && said.contains(says), "{written}: {said}");
