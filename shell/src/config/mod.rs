@@ -186,7 +186,8 @@ pub fn set(file: &Path, key: &str, value: &str, beneath: &[Layer]) -> Result<(),
 /// file could not be used, together with what lies `beneath` it, is not made.
 pub fn unset(file: &Path, key: &str, beneath: &[Layer]) -> Result<bool, Unusable> {
     let (path, _) = key_at(key).map_err(|why| one(sentence(&why)))?;
-    if !file.exists() {
+    // What cannot be looked for is said by whoever reads it.
+    if file.try_exists().is_ok_and(|is_there| !is_there) {
         return Ok(false);
     }
     change(file, beneath, |text| jsonc::unset(text, &path.names()))

@@ -6,15 +6,14 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::derived::{Difference, difference};
 use super::error::{Fault, StoreError};
-use super::open::{KNOWN, layout, refuse_newer, refuse_odd, version};
+use super::open::{KNOWN, is_there, layout, refuse_newer, version};
 use super::{FILE, copied, number};
 
 /// How many records the log in that directory has, if there is one and it is sound. It is read from its first byte to its
 /// last, and what is derived from the records is compared with them.
 pub fn check(dir: &Path) -> Result<Option<u64>, StoreError> {
     let path = dir.join(FILE);
-    refuse_odd(&path)?;
-    if !path.exists() {
+    if !is_there(&path)? {
         return Ok(None);
     }
     let look = || -> Result<Option<u64>, Fault> {

@@ -34,8 +34,7 @@ const PIECE: usize = 64 << 10;
 /// Fails if others write to the log all the time.
 pub fn copied(dir: &Path) -> Result<Option<TempDir>, StoreError> {
     let log = dir.join(FILE);
-    open::refuse_odd(&log)?;
-    if !log.exists() {
+    if !open::is_there(&log)? {
         return Ok(None);
     }
     for _ in 0..TRIES {

@@ -52,7 +52,7 @@ pub(super) fn open(path: &Path, log: &str) -> Result<Connection, StoreError> {
 }
 
 /// Refuses what lies in the place of a database or of a file beside it and is none: whoever reads a pipe may wait for ever.
-pub(super) fn refuse_odd(path: &Path) -> Result<(), StoreError> {
+fn refuse_odd(path: &Path) -> Result<(), StoreError> {
     let beside = ["-wal", "-shm", "-journal"].map(|suffix| beside(path, suffix));
     for file in [path.to_path_buf()].into_iter().chain(beside) {
         if fs::metadata(&file).is_ok_and(|found| !found.is_file()) {
@@ -60,6 +60,12 @@ pub(super) fn refuse_odd(path: &Path) -> Result<(), StoreError> {
         }
     }
     Ok(())
+}
+
+/// Whether there is a database; what cannot be looked for is not taken for missing.
+pub(super) fn is_there(path: &Path) -> Result<bool, StoreError> {
+    refuse_odd(path)?;
+    path.try_exists().map_err(StoreError::io("look for", path))
 }
 
 /// The file of the write-ahead log beside a database.

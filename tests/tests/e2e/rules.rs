@@ -70,10 +70,10 @@ fn what_is_kept_for_the_directory_holds() {
 
     std::fs::write(&rules, "mine").unwrap();
     let provider = StrictProvider::start(Answer::say("never"));
-    let run = home.run(&provider, ["Go."]).finish().expect_code(2);
+    let run = home.run(&provider, ["Go."]).finish().expect_code(1);
     let message = run.last()["message"].as_str().unwrap().to_owned();
     assert!(message.contains("rules.json") && message.contains("mend that file"), "{message}");
-    assert_eq!(run.last()["reason"], "usage");
+    assert_eq!(run.last()["reason"], "storage");
     assert!(provider.requests().is_empty());
     assert_eq!(std::fs::read_to_string(&rules).unwrap(), "mine");
 }

@@ -29,8 +29,8 @@ enum Hindrance {
     Mistake(String),
     /// There is no such model.
     UnknownModel(String),
-    /// The system has no room.
-    NoRoom(String),
+    /// Something of the system or of what is kept cannot be used.
+    Unavailable(String),
 }
 
 impl From<String> for Hindrance {
@@ -45,18 +45,19 @@ impl Gathering {
         let Some(done) = self.done.as_mut() else { return std::future::pending().await };
         let gathered = match done {
             Ok(done) => done.await,
-            Err(message) => Ok(Err(Hindrance::NoRoom(std::mem::take(message)))),
+            Err(message) => Ok(Err(Hindrance::Unavailable(std::mem::take(message)))),
         };
         self.done = None;
         match gathered {
             Ok(Ok(gathered)) => Input::Ready(Box::new(gathered)),
             Ok(Err(Hindrance::Mistake(mistake))) => Input::Mistake(mistake),
             Ok(Err(Hindrance::UnknownModel(message))) => Input::UnknownModel(message),
-            Ok(Err(Hindrance::NoRoom(message))) => {
+            Ok(Err(Hindrance::Unavailable(message))) => {
                 Input::Unavailable(Refusal::new(RefusalKind::Storage, message))
             }
             Err(_) => {
-                Input::Mistake("The prompt could not be put together; this is a fault in hostler.".to_owned())
+                let message = "The prompt could not be put together, which is a fault in hostler; try again.";
+                Input::Unavailable(Refusal::new(RefusalKind::Storage, message))
             }
         }
     }
@@ -109,7 +110,7 @@ fn answer_schema(path: &Path) -> Result<String, Hindrance> {
     let text = attach::text(path, "--schema")?;
     match schema::check(&text) {
         Ok(()) => Ok(text),
-        Err(Unfit::Unchecked(why)) => Err(Hindrance::NoRoom(format!(
+        Err(Unfit::Unchecked(why)) => Err(Hindrance::Unavailable(format!(
             "The schema for the answer could not be checked, because {why}; free some memory or raise the limit, and try again."
         ))),
         Err(Unfit::Fault(Fault { at, message })) => {
@@ -139,12 +140,12 @@ fn in_plain_words(message: &str) -> String {
 }
 
 /// What is permitted for always. A file that cannot be read may forbid something, so nothing is done without it.
-fn kept(dir: &Path) -> Result<Vec<hostler_core::tools::Rule>, String> {
+fn kept(dir: &Path) -> Result<Vec<hostler_core::tools::Rule>, Hindrance> {
     rules::kept(dir).map_err(|error| {
-        format!(
+        Hindrance::Unavailable(format!(
             "The rules that are kept for this directory, in {}, cannot be read ({error}); mend that file or move it away.",
             rules::file(dir).display()
-        )
+        ))
     })
 }
 
