@@ -14,6 +14,7 @@ use hostler_core::session::Input as SessionInput;
 use hostler_core::workspace::Input;
 use tokio::sync::mpsc;
 
+use super::client::is_near;
 use super::*;
 use crate::driver::Message;
 
