@@ -240,8 +240,22 @@ impl Session {
             Reason::User | Reason::Client => has(text, "cancelled"),
             Reason::Timeout => has(text, "as long as it may"),
             Reason::Provider | Reason::Credentials | Reason::Context => self.failure(settings, end),
-            Reason::MaxCost | Reason::Schema | Reason::Usage | Reason::NoProvider => Ok(()),
-            _ => Ok(()),
+            Reason::MaxCost
+            | Reason::Schema
+            | Reason::Usage
+            | Reason::NoProvider
+            | Reason::UnknownModel
+            | Reason::Internal
+            | Reason::Storage
+            | Reason::Shutdown
+            | Reason::Sighup
+            | Reason::Sigint
+            | Reason::Sigterm
+            | Reason::OutputClosed => Ok(()),
+            // Whoever shows a run may find these, and no session does.
+            Reason::Completed | Reason::ToolError | Reason::ServerLost => {
+                Err(format!("{} ends for a reason that is not its own: {:?}", end.prompt, end.reason))
+            }
         }
     }
 
@@ -266,8 +280,8 @@ impl Session {
             return has(text, &error.message);
         }
         let (words, reason) = telling(error);
-        let empty = text.contains("wrote nothing");
-        if empty {
+        // What failed before an answer came is not why it ended then.
+        if self.summing && text.contains("wrote nothing") {
             return Ok(());
         }
         has(text, words)?;
