@@ -4,11 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hostler_core::ids::{PromptId, SessionId};
-use hostler_core::model::CallErrorKind;
 use hostler_core::prompt::{MAX_WAIT_HEADLESS, Terms};
 use hostler_core::record::Record;
 use hostler_core::session::Settings;
 
+use super::refused::refuses_key;
 use super::{Oracle, Seen};
 
 /// What each prompt allows, and the terms of the turn of each session.
@@ -74,7 +74,7 @@ impl Limits {
                 }
             }
             Record::AttemptFailed { attempt, error, seals, retry_after: Some(wait), .. } => {
-                if matches!(error.kind, CallErrorKind::Status { status: 401, .. }) {
+                if refuses_key(error) {
                     self.renewed.insert(session.clone());
                 }
                 if *seals {
@@ -124,7 +124,7 @@ impl Oracle for Limits {
 mod tests {
     use hostler_core::content::Usage;
     use hostler_core::ids::MessageId;
-    use hostler_core::model::CallError;
+    use hostler_core::model::{CallError, CallErrorKind};
 
     use super::super::fixture::{ATTEMPT, accepted, attempt, shown, started, step};
     use super::*;

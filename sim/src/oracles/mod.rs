@@ -32,7 +32,7 @@ mod named;
 mod order;
 mod recorded;
 mod refusals;
-mod refused;
+pub(crate) mod refused;
 mod replies;
 mod requests;
 mod schemas;

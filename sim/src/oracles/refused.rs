@@ -57,6 +57,15 @@ fn about_seals(error: &CallError) -> bool {
     }
 }
 
+/// Whether a key was refused, in the words of some provider.
+pub(crate) fn refuses_key(error: &CallError) -> bool {
+    match &error.kind {
+        CallErrorKind::Status { code, .. } if code == "web_page" => false,
+        CallErrorKind::Status { status, code } => *status == 401 || code == "API_KEY_INVALID",
+        _ => false,
+    }
+}
+
 impl Session {
     fn failed(
         &mut self,
@@ -81,7 +90,7 @@ impl Session {
         if seals {
             self.bare = Some(attempt.step);
         }
-        let key = matches!(error.kind, CallErrorKind::Status { status: 401, .. });
+        let key = refuses_key(error);
         let renews = key && self.renewable && self.renewed != Some(attempt.step);
         if key && again.is_some() != renews {
             return Err(format!("{attempt} was refused its key, and another one is had: {}", !renews));

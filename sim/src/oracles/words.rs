@@ -13,6 +13,7 @@ use hostler_core::session::Settings;
 use hostler_core::time::{Deadline, Timestamp};
 
 use super::refusals::is_sentence;
+use super::refused::refuses_key;
 use super::{Oracle, Seen};
 
 #[derive(Clone, Debug, Default)]
@@ -67,6 +68,15 @@ fn telling(error: &CallError) -> (&'static str, Reason) {
     match &error.kind {
         _ if is_too_long(error) => ("too long for the model", Reason::Context),
         CallErrorKind::Status { code, .. } if code == "insufficient_quota" => ("quota", Reason::Provider),
+        CallErrorKind::Status { status: 200, .. } => {
+            ("could not be spoken to or understood", Reason::Provider)
+        }
+        CallErrorKind::Status { .. } if refuses_key(error) => {
+            ("refused the credentials", Reason::Credentials)
+        }
+        CallErrorKind::Status { status, code } if *status == 404 || code == "model_not_found" => {
+            ("does not have this model", Reason::UnknownModel)
+        }
         CallErrorKind::Status { status: 401 | 403, .. } => ("refused the credentials", Reason::Credentials),
         CallErrorKind::Status { status: 408 | 429, .. } => ("too busy", Reason::Provider),
         CallErrorKind::Status { status, .. } if *status >= 500 => ("trouble of its own", Reason::Provider),
@@ -150,7 +160,7 @@ impl Session {
         if !words.is_empty() {
             has(&error.message, &format!("{words} within {} s", seconds / 1_000))?;
         }
-        let renews = !self.renewed && status(error) == Some(401) && retry_after.is_some();
+        let renews = !self.renewed && refuses_key(error) && retry_after.is_some();
         if renews {
             (self.renewed, self.tried) = (true, 0);
         } else if !(self.summing && is_too_long(error) && retry_after.is_some()) {
@@ -239,12 +249,13 @@ impl Session {
             Reason::Returned => has(text, "given back"),
             Reason::User | Reason::Client => has(text, "cancelled"),
             Reason::Timeout => has(text, "as long as it may"),
-            Reason::Provider | Reason::Credentials | Reason::Context => self.failure(settings, end),
+            Reason::Provider | Reason::Credentials | Reason::Context | Reason::UnknownModel => {
+                self.failure(settings, end)
+            }
             Reason::MaxCost
             | Reason::Schema
             | Reason::Usage
             | Reason::NoProvider
-            | Reason::UnknownModel
             | Reason::Internal
             | Reason::Storage
             | Reason::Shutdown

@@ -10,6 +10,7 @@ use hostler_core::time::Timestamp;
 use super::Fate;
 use super::story::{Doing, Story};
 use super::tools::Call;
+use crate::oracles::refused::refuses_key;
 
 /// A piece of an answer.
 #[derive(Clone, Debug)]
@@ -77,8 +78,7 @@ impl Story {
             turn.doing = Doing::Waiting(now);
             return;
         }
-        if renews && turn.renewed.is_none() && matches!(error.kind, CallErrorKind::Status { status: 401, .. })
-        {
+        if renews && turn.renewed.is_none() && refuses_key(error) {
             // They begin anew: what is refused as too long from here on is counted from here on.
             turn.renewed = Some(turn.attempt.attempt - turn.summary.unwrap_or(0));
             turn.doing = Doing::Waiting(now);

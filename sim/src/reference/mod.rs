@@ -182,7 +182,7 @@ impl Reference {
     fn follow(&mut self, process: usize, now: Timestamp, input: &Input) {
         match input {
             Input::Request { command: Command::Submit { session, prompt }, taken, .. } => {
-                if !self.conflicts(process, session, prompt, taken.as_ref()) {
+                if !self.conflicts(process, session, prompt, taken.as_deref()) {
                     self.submit(process, now, session, prompt);
                 }
             }

@@ -111,7 +111,7 @@ impl World {
         it.requests += 1;
         let id = RequestId(it.requests);
         it.askers.insert(id, ask);
-        let taken = self.taken(&command);
+        let taken = self.taken(&command).map(Box::new);
         // What another session has come to is read here, as the log has it.
         let source = match &command {
             Command::Fork { from, .. } => self.disk.folds.get(from).cloned().map(Box::new),

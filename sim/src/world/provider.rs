@@ -145,13 +145,30 @@ fn delay(limit: u64, roll: &mut Roll, options: &Options) -> u64 {
     if slow { late } else { soon }
 }
 
+/// What is refused whatever is asked: keys in the words of several providers, access, the model; and what stands before a
+/// provider may say so with a page for browsers.
+const REFUSALS: &[(u16, &str)] = &[
+    (401, ""),
+    (401, "invalid_api_key"),
+    (400, "API_KEY_INVALID"),
+    (403, ""),
+    (404, ""),
+    (400, "model_not_found"),
+    (403, "web_page"),
+    (502, "web_page"),
+    (200, "web_page"),
+];
+
 fn refusal(roll: &mut Roll, options: &Options) -> Option<CallError> {
     let refused = roll.chance(options.provider_status);
     let kind = roll.below(10);
     let wait = roll.pick(&[0, 1, 2_000, 60_000, 60_001, u64::MAX / 2]);
     let status = |status, code: &str| CallErrorKind::Status { status, code: code.to_owned() };
     let (kind, retry_after) = match kind {
-        0 => (status(401, ""), None),
+        0 => {
+            let (refused, code) = roll.pick(REFUSALS);
+            (status(refused, code), None)
+        }
         1 | 2 => (status(429, ""), Some(wait)),
         3 => (status(500, ""), None),
         4 => (status(503, ""), Some(wait)),

@@ -12,6 +12,7 @@ use hostler_core::session::Input as SessionInput;
 use hostler_core::workspace::Input;
 
 use crate::coverage::Phase;
+use crate::oracles::refused::refuses_key;
 use crate::sometimes;
 
 /// What is remembered for that.
@@ -194,8 +195,7 @@ fn answer(record: &Record) {
         Record::AttemptFailed { error, retry_after, .. } => {
             sometimes!("attempt failed and was repeated", if retry_after.is_some());
             sometimes!("attempt failed for good", if retry_after.is_none());
-            let key = matches!(error.kind, CallErrorKind::Status { status: 401, .. });
-            sometimes!("key found out anew", if key && retry_after.is_some());
+            sometimes!("key found out anew", if refuses_key(error) && retry_after.is_some());
             let too_long = error.kind == CallErrorKind::Protocol && error.message.contains("longer than");
             sometimes!("answer too long", if too_long);
         }
