@@ -3,7 +3,7 @@
 //! A [`ModelRequest`] becomes a protocol's body, and a protocol's stream becomes [`ModelEvent`]s, in `provider`.
 
 use alloc::boxed::Box;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +18,16 @@ pub struct ModelRef {
     pub provider: String,
     /// The model's name there.
     pub model: String,
+}
+
+impl ModelRef {
+    /// How it is asked for: `openai/gpt-5`, `rehearsal`, `rehearsal:scenario.json`.
+    pub fn written(&self) -> String {
+        match (self.provider.as_str(), self.model.as_str()) {
+            ("rehearsal", file) if !file.is_empty() => alloc::format!("rehearsal:{file}"),
+            _ => self.to_string(),
+        }
+    }
 }
 
 impl core::fmt::Display for ModelRef {

@@ -52,9 +52,12 @@ impl Prompt {
 /// The terms on which a prompt is run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terms {
-    /// The model that was asked for, as written; the configured one if none.
+    /// The model, as written; the one that the session had last if none, or else one that can be found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Whether that is only what is usual, and nobody asked for it: a session that has had a model goes on with that one.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub usual_model: bool,
     /// Who decides about tool calls.
     pub permission: PermissionMode,
     /// What else is said about tool calls: allowed, asked about or denied. Their order does not matter.
@@ -91,6 +94,10 @@ pub struct Terms {
     pub stays: bool,
 }
 
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 /// How many steps a turn may have unless its prompt says otherwise.
 pub const MAX_STEPS: u32 = 500;
 
@@ -106,6 +113,7 @@ impl Terms {
     pub fn headless() -> Self {
         Self {
             model: None,
+            usual_model: false,
             permission: PermissionMode::Headless,
             rules: Vec::new(),
             title: false,

@@ -39,6 +39,7 @@ impl Wishes {
         let (usual, limits) = (Terms::headless(), config.limits);
         let small_model = self.small_model.or_else(|| config.small_model.clone());
         let terms = Terms {
+            usual_model: self.model.is_none(),
             model: self.model.or_else(|| config.model.clone()),
             permission: self.permission,
             rules: self.rules.into_iter().chain(rules).collect(),
@@ -117,14 +118,14 @@ mod tests {
     fn models_are_chosen_one_by_one() {
         let models = |wishes: Wishes, config: &Config| {
             let (terms, _) = wishes.settle(config, Vec::new());
-            (terms.model, terms.small_model)
+            (terms.model, terms.usual_model, terms.small_model)
         };
         let some = |name: &str| Some(String::from(name));
-        assert_eq!(models(silent(), &configured()), (some("p/configured"), some("p/tiny")));
+        assert_eq!(models(silent(), &configured()), (some("p/configured"), true, some("p/tiny")));
         let only_large = Wishes { model: some("p/said"), ..silent() };
-        assert_eq!(models(only_large, &configured()), (some("p/said"), some("p/tiny")));
-        assert_eq!(models(wishes(), &configured()), (some("p/said"), some("p/small")));
-        assert_eq!(models(silent(), &Config::bare()), (None, None));
+        assert_eq!(models(only_large, &configured()), (some("p/said"), false, some("p/tiny")));
+        assert_eq!(models(wishes(), &configured()), (some("p/said"), false, some("p/small")));
+        assert_eq!(models(silent(), &Config::bare()), (None, true, None));
     }
 
     #[test]

@@ -70,7 +70,7 @@ fn rule(siblings: &Map<String, Value>, key: &str) -> Rule {
         "path" if has("inside") => Rule::Path,
         "root" if has("complete") => Rule::Path,
         "pattern" if has("access") => Rule::Pattern,
-        "model" => Rule::Model,
+        "model" | "small_model" => Rule::Model,
         _ => Rule::Text,
     }
 }

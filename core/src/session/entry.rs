@@ -9,7 +9,7 @@ use crate::content::{ErrorClass, ErrorInfo};
 use crate::digest;
 use crate::ids::{PromptId, RequestId, RunId};
 use crate::model::{Preparation, PrepareError};
-use crate::prompt::{Delivery, PROMPT_BYTES, Prompt};
+use crate::prompt::{Delivery, PROMPT_BYTES, Prompt, Terms};
 use crate::protocol::{Ended, Refusal, RefusalKind, Reply};
 use crate::record::Record;
 use crate::time::Timestamp;
@@ -82,11 +82,20 @@ impl Session {
             self.record(now, Record::SessionCreated { title, parent: None }, out);
         }
         let sequence = self.durable.sequence + 1;
-        let (id, terms) = (prompt.id.clone(), prompt.terms.clone());
+        let (id, terms) = (prompt.id.clone(), self.to_prepare(&prompt.terms));
         self.record(now, Record::PromptAccepted { sequence, prompt }, out);
         self.live.preparing.insert(sequence, now.plus(self.settings.prepare));
         out.effects.push(Effect::Prepare { prompt: id.clone(), terms });
         Reply::Accepted { session: self.durable.id.clone(), prompt: id, run, sequence, ended: None }
+    }
+
+    /// The terms for whoever prepares the run. A session goes on with the model that it had last, unless another one was asked
+    /// for.
+    pub(super) fn to_prepare(&self, terms: &Terms) -> Terms {
+        let last = || self.durable.preparation.as_ref().map(|preparation| preparation.model.written());
+        let asked = terms.model.clone().filter(|_| !terms.usual_model);
+        let model = asked.or_else(last).or_else(|| terms.model.clone());
+        Terms { model, ..terms.clone() }
     }
 
     /// Whether one of its prompts has that run.

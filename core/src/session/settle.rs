@@ -34,7 +34,7 @@ impl Session {
     fn prepare_again(&mut self, now: Timestamp, sequence: u64, out: &mut Decisions) {
         let Some(open) = self.durable.open.get(&sequence) else { return };
         self.live.preparing.insert(sequence, now.plus(self.settings.prepare));
-        let (prompt, terms) = (open.prompt.id.clone(), open.prompt.terms.clone());
+        let (prompt, terms) = (open.prompt.id.clone(), self.to_prepare(&open.prompt.terms));
         out.effects.push(Effect::Prepare { prompt, terms });
     }
 

@@ -21,7 +21,7 @@ pub enum Input {
         command: Command,
         /// The prompt whose run has the run id that is asked for, if the log has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        taken: Option<RunOwner>,
+        taken: Option<Box<RunOwner>>,
         /// What the log of the session that is to be forked amounts to, if there is one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         source: Option<Box<Durable>>,

@@ -164,15 +164,16 @@ impl Workspace {
         now: Timestamp,
         id: RequestId,
         command: Command,
-        (taken, source): (Option<RunOwner>, Option<Box<Durable>>),
+        (taken, source): (Option<Box<RunOwner>>, Option<Box<Durable>>),
         out: &mut Effects<Effect>,
     ) {
         match command {
-            Command::Submit { session, prompt } => match self.run_conflict(&session, &prompt, taken.as_ref())
-            {
-                Some(text) => refuse(id, RefusalKind::Conflict, text, out),
-                None => self.submit(now, id, session, Box::new(prompt), out),
-            },
+            Command::Submit { session, prompt } => {
+                match self.run_conflict(&session, &prompt, taken.as_deref()) {
+                    Some(text) => refuse(id, RefusalKind::Conflict, text, out),
+                    None => self.submit(now, id, session, Box::new(prompt), out),
+                }
+            }
             Command::Cancel { session, scope, reason } => match self.sessions.get_mut(&session) {
                 Some(Slot::Opening(opening)) => {
                     opening.cancel(id, &scope, out);

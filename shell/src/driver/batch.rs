@@ -70,7 +70,7 @@ impl Driver {
                         self.requests += 1;
                         let id = RequestId(self.requests);
                         self.replies.insert(id, reply);
-                        let taken = self.taken(&command);
+                        let taken = self.taken(&command).map(Box::new);
                         batch.inputs.push(Input::Request { id, command, taken, source });
                     }
                 }

@@ -64,6 +64,26 @@ fn the_environment_can_name_the_model_and_the_command_line_has_the_last_word() {
 }
 
 #[test]
+fn a_session_goes_on_with_its_model_unless_another_one_is_named() {
+    let (home, provider) = (home(), StrictProvider::start(Script::always(Answer::say("Hello."))));
+    let run = |words: &[&str]| {
+        let run = home.hostler(["run", "--format", "jsonl", "Hi"]).words(words.to_vec());
+        run.provider(&provider).finish().expect_code(0)
+    };
+    run(&["--model", "openai/first"]);
+    home.hostler(["config", "set", "model", "openai/configured"]).finish().expect_code(0);
+    let gone_on = run(&["--continue"]);
+    assert!(gone_on.lines().all()[0]["model"].is_null(), "which one it is is not known when the run begins");
+    run(&["--continue", "--fork"]);
+    run(&["--continue", "--model", "openai/second"]);
+    run(&["--continue"]);
+    run(&[]);
+    let asked = provider.completions().into_iter().map(|asked| asked.body["model"].clone());
+    let expected = ["first", "first", "first", "second", "second", "configured"];
+    assert_eq!(asked.collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn the_key_goes_to_the_provider_and_to_nothing_else() {
     let key = "sk-secret-of-this-test";
     let command = serde_json::json!({"command": "env"});

@@ -16,7 +16,10 @@ use crate::time::Timestamp;
 impl Headless {
     pub(super) fn begin(&mut self, now: Timestamp, out: &mut Effects<Effect>) {
         let (version, cwd) = (self.options.version.clone(), self.options.cwd.clone());
-        let model = self.options.prompt.terms.model.clone();
+        // A session that is gone on with may have one of its own, which is not known yet.
+        let terms = &self.options.prompt.terms;
+        let is_known = !terms.usual_model || matches!(self.options.session, Which::New(_));
+        let model = terms.model.clone().filter(|_| is_known);
         let permission_mode = match self.options.prompt.terms.permission {
             PermissionMode::Headless => "deny",
             PermissionMode::Yolo => "yolo",

@@ -1,12 +1,14 @@
 //! How prompts get in: acceptance, refusal, preparation, and the order in which they begin.
 
 use crate::content::{Attachment, ErrorClass};
-use crate::prompt::{Delivery, Prompt};
+use crate::prompt::{Delivery, Prompt, Terms};
 use crate::protocol::{Ended, RefusalKind, Reply};
 use crate::record::{Reason, Record, RunStatus};
 use crate::rig::Rig;
-use crate::rig::words::{delivered, prompt, run};
+use crate::rig::words::{delivered, preparation, prompt, run};
+use crate::session::{Effect as Ask, Owned};
 use crate::time::Deadline;
+use crate::workspace::Effect;
 
 /// Submits a prompt and says how it is refused.
 fn refusal(rig: &mut Rig, prompt: Prompt) -> RefusalKind {
@@ -221,4 +223,27 @@ fn a_run_whose_preparation_takes_too_long_says_how_long_it_was_waited_for() {
     rig.wait(rig.settings.prepare);
     let said = |record: &Record| matches!(record, Record::RunFinished(end) if end.message.contains(" 30 s;"));
     assert!(rig.log.iter().any(|entry| said(&entry.record)), "{:?}", rig.log.last());
+}
+
+/// The model for which a prompt is prepared.
+fn prepared_for(rig: &mut Rig, prompt: Prompt) -> Option<String> {
+    let (_, batch) = rig.submit(prompt);
+    batch.effects.into_iter().find_map(|effect| match effect {
+        Effect::Session(Owned { effect: Ask::Prepare { terms, .. }, .. }) => Some(terms.model),
+        _ => None,
+    })?
+}
+
+#[test]
+fn a_session_goes_on_with_its_model_unless_another_one_is_asked_for() {
+    let mut rig = Rig::new();
+    let terms = Terms { model: Some("p/usual".into()), usual_model: true, ..prompt("p", "").terms };
+    let usual = |id: &str| Prompt { terms: terms.clone(), ..prompt(id, "Do it.") };
+    assert_eq!(prepared_for(&mut rig, usual("p")).as_deref(), Some("p/usual"), "it has had none");
+    rig.prepared("p");
+    rig.answer("Done.");
+    assert_eq!(prepared_for(&mut rig, usual("q")), Some(preparation().model.written()));
+    let mut asked = usual("r");
+    (asked.terms.model, asked.terms.usual_model) = (Some("p/other".into()), false);
+    assert_eq!(prepared_for(&mut rig, asked).as_deref(), Some("p/other"));
 }
