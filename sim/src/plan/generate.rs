@@ -169,7 +169,7 @@ fn recent(submitted: &[Submit], roll: &mut Roll) -> Submit {
 }
 
 /// How many of a thousand cancels are for a sub-agent by itself.
-const STOPS: u64 = 120;
+const STOPS: u64 = 200;
 
 /// The last prompts that come from no `hostler run`.
 fn recent_plain(submitted: &[Submit]) -> impl Iterator<Item = Submit> {

@@ -257,7 +257,8 @@ impl World {
             let tried = self.options.short > 0;
             let people = if roll.chance(300) || tried { 2 } else { 1 };
             for person in 0..people {
-                let (any, some) = (roll.pick(&ANSWERS), roll.pick(&[0, 0, 1, 40, 2_999, 60_000, 400_000]));
+                let (any, some) =
+                    (roll.pick(&ANSWERS), roll.pick(&[0, 0, 1, 40, 300, 1_500, 2_999, 60_000, 400_000]));
                 // Where every order is tried, two people disagree.
                 let both = if person == 0 { Answer::Once } else { Answer::Deny };
                 let (answer, after) = if tried { (both, 0) } else { (any, some) };
