@@ -87,7 +87,7 @@ impl Session {
         let most = self.terms().map_or(crate::prompt::MAX_STEPS, |terms| terms.max_steps);
         if asked >= most {
             let text = alloc::format!(
-                "The run has had {}, as many as it may have; ask it to continue, or allow more.",
+                "The run has had {}, as many as it may have; ask it to continue, or allow more with --max-steps.",
                 count(most, "step")
             );
             return self.close_turn(now, TurnOutcome::Limited(Reason::MaxSteps, text), out);

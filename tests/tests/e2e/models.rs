@@ -106,6 +106,8 @@ fn a_server_without_a_key_needs_none() {
     let run = run.variable("OPENAI_BASE_URL", &base).finish();
     // The strict provider wants a key; what matters is that it was asked, at the right path and without one.
     assert_eq!((run.code, run.last()["reason"].as_str()), (Some(3), Some("credentials")));
+    let message = run.last()["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("none is set; set OPENAI_API_KEY"), "{message}");
     let asked = &provider.requests()[0];
     assert_eq!((asked.path.as_str(), asked.header("authorization")), ("/v1/chat/completions", None));
 }

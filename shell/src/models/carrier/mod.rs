@@ -114,6 +114,17 @@ impl Carrier {
         error(kind, &server.map_or_else(|_| why.clone(), |server| format!("{server}: {why}")))
     }
 
+    /// What to do where a key is wanted, if none is sent: there is then none to be checked. A header may be one.
+    fn without_key(&self) -> Option<String> {
+        let Provider { key, headers, builtin, .. } = self.provider();
+        let place = match builtin.and_then(|builtin| builtin.key_variable) {
+            Some(variable) => format!("set {variable}"),
+            None => "set its key, key_file or key_command in the configuration".to_owned(),
+        };
+        let none = key.is_none() && headers.is_empty();
+        none.then(|| format!("The provider wants a key, and none is set; {place}."))
+    }
+
     async fn request(&self, request: &ModelRequest) -> Result<reqwest::RequestBuilder, CallError> {
         let key = self.key().await.map_err(|why| error(CallErrorKind::Credentials, &why))?;
         let Provider { protocol, base_url, body, .. } = self.provider();
@@ -136,6 +147,9 @@ impl Carrier {
     ) -> Result<(), CallError> {
         let response = request.send().await.map_err(|cause| self.unreachable(cause))?;
         heard.answered(response.status().as_u16());
+        if let (401 | 403, Some(why)) = (response.status().as_u16(), self.without_key()) {
+            return Err(error(CallErrorKind::Credentials, &why));
+        }
         if !response.status().is_success() {
             return Err(refused(response, self.shared.clock, &self.mask()).await);
         }
