@@ -196,9 +196,12 @@ fn form(command: &Command) -> Option<String> {
 }
 
 fn said_of(table: &[(&[&str], &'static str)], wrong: &str) -> Option<&'static str> {
-    let is_meant =
-        |written: &&str| *written == wrong || (written.ends_with('-') && wrong.starts_with(*written));
-    table.iter().find(|(all, _)| all.iter().any(|written| is_meant(&written))).map(|(_, hint)| *hint)
+    let is_said_of = |all: &[&str]| all.iter().any(|written| stands_for(written, wrong));
+    table.iter().find(|(all, _)| is_said_of(all)).map(|(_, hint)| *hint)
+}
+
+fn stands_for(written: &str, wrong: &str) -> bool {
+    written == wrong || (written.ends_with('-') && wrong.starts_with(written))
 }
 
 /// What the arguments can be that a command needs, where they are some of few.
