@@ -40,6 +40,16 @@ impl core::fmt::Display for ModelRef {
     }
 }
 
+impl ModelRef {
+    /// The model as people name it: what plays a scenario is called by that, as on the command line.
+    pub fn shown(&self) -> String {
+        if self.provider == "rehearsal" && !self.model.is_empty() {
+            return alloc::format!("rehearsal:{}", self.model);
+        }
+        alloc::string::ToString::to_string(self)
+    }
+}
+
 /// What a model is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelRequest {

@@ -50,6 +50,7 @@ fn a_rule_that_makes_no_sense_is_said_so() {
         BadRule::Shape(_) => {
             "\"x y\" is not a rule; write a tool's name, bash(COMMAND), read(PATH), write(PATH), path(PATH) or host(NAME)."
         }
+        BadRule::Near { .. } => "\"Bash\" is not a rule; did you mean \"bash\"?",
         BadRule::UnknownTool { .. } => {
             "There is no tool named \"shell\" to make a rule about; the tools are: bash, view."
         }
@@ -60,6 +61,7 @@ fn a_rule_that_makes_no_sense_is_said_so() {
     };
     for error in [
         BadRule::Shape("x y".to_owned()),
+        BadRule::Near { written: "Bash".to_owned(), meant: "bash".to_owned() },
         BadRule::UnknownTool { name: "shell".to_owned(), known: "bash, view".to_owned() },
         BadRule::Kind("view(x)".to_owned()),
         BadRule::Pattern { rule: "host()".to_owned(), problem: "it is empty" },

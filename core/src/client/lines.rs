@@ -212,6 +212,8 @@ struct ListedRun<'a> {
     activity: &'static str,
     holder: Option<HolderLine>,
     finished: Option<Ended<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    flight_records: Option<&'a [String]>,
 }
 
 /// How a listed run ended.
@@ -234,6 +236,11 @@ struct Ended<'a> {
 
 /// A run as one JSON object, without a line break.
 pub fn run_json(info: &RunInfo) -> String {
+    whole_run_json(info, None)
+}
+
+/// The same with the flight records, by their paths, in which it occurs, if they were looked for.
+pub fn whole_run_json(info: &RunInfo, flight_records: Option<&[String]>) -> String {
     let (activity, holder) = match &info.activity {
         Activity::Idle => ("idle", None),
         Activity::Running(holder) => ("running", Some(holder.into())),
@@ -264,6 +271,7 @@ pub fn run_json(info: &RunInfo) -> String {
         activity,
         holder,
         finished,
+        flight_records,
     };
     quiet_json(&serde_json::to_string(&run).unwrap_or_default())
 }

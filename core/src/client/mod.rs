@@ -11,7 +11,7 @@ mod text;
 pub use calendar::rfc3339;
 pub use exit::exit_code;
 pub use headless::{Earlier, Effect, Format, Gathered, Headless, Input, Options, Signal, Which};
-pub use lines::{quiet_json, run_json};
+pub use lines::{quiet_json, run_json, whole_run_json};
 pub use terms::Wishes;
 pub use text::{one_line, printable};
 

@@ -6,7 +6,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::keys::{Key, Kind, Names, ROOT};
-use super::nearest::nearest;
+use super::nearest::{meant, nearest};
 use super::path::Path;
 use super::quantity::{dollars, duration};
 use super::tree::{Member, Node, Place, Value};
@@ -317,7 +317,7 @@ fn bad_name(names: Names, name: &str) -> Option<String> {
 fn unknown(path: &Path, keys: &[Key], name: &str) -> String {
     let names = || keys.iter().map(|key| key.name);
     let whole = path.join(&short(name));
-    match nearest(name, names()) {
+    match meant(name, names()) {
         Some(meant) => format!("There is no key {whole}; did you mean {meant}?"),
         None => {
             let names: Vec<_> = names().filter(|name| !name.starts_with('$')).collect();

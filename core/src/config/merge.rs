@@ -8,7 +8,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::keys::{Kind, Trust, find};
+use super::keys::{Kind, Names, Trust, find};
 use super::path::Path;
 use super::quantity::{dollars, duration};
 use super::tree::{Node, Place, Value};
@@ -108,7 +108,7 @@ impl Settings {
     }
 }
 
-/// The leaves of an object: what the table of keys takes for one value.
+/// The leaves of an object: what the table of keys takes for one value, and providers of which nothing is said.
 fn gather<'n>(path: &Path, kind: &Kind, node: &'n Node, leaves: &mut Vec<(Path, &'n Node)>) {
     match (kind, &node.value) {
         (Kind::Object(keys), Value::Object(members)) => {
@@ -118,8 +118,15 @@ fn gather<'n>(path: &Path, kind: &Kind, node: &'n Node, leaves: &mut Vec<(Path, 
                 }
             }
         }
-        (Kind::Map(_, kind), Value::Object(members)) => {
-            members.iter().for_each(|member| gather(&path.join(&member.name), kind, &member.node, leaves));
+        (Kind::Map(names, kind), Value::Object(members)) => {
+            for member in members {
+                let (path, before) = (path.join(&member.name), leaves.len());
+                gather(&path, kind, &member.node, leaves);
+                // A provider of which nothing is said was still named, and may need more than that.
+                if *names == Names::Provider && leaves.len() == before {
+                    leaves.push((path, &member.node));
+                }
+            }
         }
         _ => leaves.push((path.clone(), node)),
     }

@@ -255,7 +255,7 @@ fn provider(settings: &Settings, name: &str) -> Result<Provider, (Source, Mistak
         let said = settings
             .values
             .iter()
-            .find(|(path, _)| path.0.len() > 2 && path.0[0] == "providers" && path.0[1] == name);
+            .find(|(path, _)| path.0.len() > 1 && path.0[0] == "providers" && path.0[1] == name);
         let origin = said.and_then(|(_, setting)| setting.origins.first());
         let (source, at) =
             origin.map_or((Source::Default, Place::default()), |origin| (origin.source.clone(), origin.at));

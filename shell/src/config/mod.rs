@@ -97,6 +97,11 @@ pub fn load(places: &Places, variable: impl Fn(&str) -> Option<String>) -> Resul
     Ok(Loaded { rules: config.permissions.rules(home().as_deref()), config, settings, warnings })
 }
 
+/// The path of the key that somebody means.
+pub fn key(text: &str) -> Result<config::Path, Unusable> {
+    key_at(text).map(|(path, _)| path).map_err(|why| one(sentence(&why)))
+}
+
 /// Whether nothing that the project's file says of that key counts, or of what is below it, until the project is trusted.
 pub fn waits_for_trust(settings: &Settings, key: &str) -> bool {
     let Ok((path, _)) = key_at(key) else { return false };
@@ -119,9 +124,13 @@ fn not_trusted(directory: &Path, settings: &Settings) -> String {
 
 /// A directory as a shell would be told of it.
 fn quoted(directory: &Path) -> String {
-    let text = directory.display().to_string();
+    quoted_text(&directory.display().to_string())
+}
+
+/// A text as a shell would be told of it.
+fn quoted_text(text: &str) -> String {
     let plain = |char: char| char.is_ascii_alphanumeric() || "/._-+@%:,=".contains(char);
-    if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 fn read(file: &Path, source: fn(String) -> Source) -> Result<Option<Layer>, Vec<String>> {
@@ -172,25 +181,73 @@ fn wrong_in_variable(layer: &Layer) -> Option<String> {
 }
 
 /// Sets a key in a file, which is made if it is missing; everything else in it stays as it is. `value` is JSON, or a text
-/// as it is. A change with which the file could not be used, together with what lies `beneath` it, is not made.
+/// as it is. A change with which the file could not be used, together with what lies `beneath` it, is not made, unless
+/// less is wrong in it then.
 pub fn set(file: &Path, key: &str, value: &str, beneath: &[Layer]) -> Result<(), Unusable> {
     let (path, kind) = key_at(key).map_err(|why| one(sentence(&why)))?;
     let node = meant(kind, value);
     if let Some(Mistake { message, .. }) = check_value(&path, kind, &node, &rule).first() {
-        return Err(one(sentence(message)));
+        return Err(one(sentence(&format!("{message}{}", as_list(kind, &node)))));
     }
     change(file, beneath, |text| jsonc::set(text, &path.names(), &node.value).map(Some)).map(drop)
 }
 
-/// Takes a key out of a file; everything else in it stays as it is. Says whether the file had it. A change with which the
-/// file could not be used, together with what lies `beneath` it, is not made.
-pub fn unset(file: &Path, key: &str, beneath: &[Layer]) -> Result<bool, Unusable> {
-    let (path, _) = key_at(key).map_err(|why| one(sentence(&why)))?;
-    // What cannot be looked for is said by whoever reads it.
-    if file.try_exists().is_ok_and(|is_there| !is_there) {
-        return Ok(false);
+/// How a list is written, behind what is wrong with one text in the place of a list.
+fn as_list(kind: &config::keys::Kind, node: &Node) -> String {
+    use config::keys::Kind;
+    let Value::Text(text) = &node.value else { return String::new() };
+    if !matches!(kind, Kind::Texts | Kind::Rules) {
+        return String::new();
     }
-    change(file, beneath, |text| jsonc::unset(text, &path.names()))
+    let list = Value::List(vec![Node::text(text.chars().take(LIST_CHARS).collect::<String>())]).json();
+    format!("; write {}", quoted_text(&list))
+}
+
+/// How much of a text is shown as a list.
+const LIST_CHARS: usize = 200;
+
+/// Takes a key out of a file; everything else in it stays as it is. Says whether the file had it. What is no key can be
+/// taken out as well if it stands there. A change with which the file could not be used, together with what lies `beneath`
+/// it, is not made, unless less is wrong in it then.
+pub fn unset(file: &Path, key: &str, beneath: &[Layer]) -> Result<bool, Unusable> {
+    let found = key_at(key).map_err(|why| one(sentence(&why)));
+    let path = match &found {
+        Ok((path, _)) => path.clone(),
+        Err(why) => config::Path::parse(key).map_err(|_| why.clone())?,
+    };
+    // What cannot be looked for is said by whoever reads it.
+    let was_there = !file.try_exists().is_ok_and(|is_there| !is_there) && take_out(file, &path, beneath)?;
+    if was_there { Ok(true) } else { found.map(|_| false) }
+}
+
+fn take_out(file: &Path, path: &config::Path, beneath: &[Layer]) -> Result<bool, Unusable> {
+    change(file, beneath, |text| without(text, &path.names()))
+}
+
+/// The text without the value at the end of that path of names; none if there is no such value. A provider goes with the last
+/// that is said of it, since one of which nothing is said may be refused.
+fn without(text: &str, names: &[&str]) -> Result<Option<String>, Mistake> {
+    let Some(left) = jsonc::unset(text, names)? else { return Ok(None) };
+    match names {
+        [first @ "providers", provider, _, ..] if is_empty(&left, &[first, provider])? => {
+            jsonc::unset(&left, &[first, provider])
+        }
+        _ => Ok(Some(left)),
+    }
+}
+
+/// Whether there is an empty object at the end of that path of names.
+fn is_empty(text: &str, names: &[&str]) -> Result<bool, Mistake> {
+    let mut node = Some(jsonc::parse(text)?);
+    for name in names {
+        node = match node.map(|node| node.value) {
+            Some(Value::Object(members)) => {
+                members.into_iter().find(|member| member.name == *name).map(|member| member.node)
+            }
+            _ => None,
+        };
+    }
+    Ok(node.is_some_and(|node| matches!(node.value, Value::Object(members) if members.is_empty())))
 }
 
 fn one(message: String) -> Unusable {
@@ -212,18 +269,35 @@ fn change(
         .map_err(|error| one(format!("{name} cannot be read ({error}); mend it or move it away.")))?;
     let source = Source::User(name.to_string());
     let of_file = |mistake: Mistake| one(in_source(&(source.clone(), mistake)));
-    let Some(changed) = edit(&text.unwrap_or_default()).map_err(of_file)? else { return Ok(false) };
-    let root = jsonc::parse(&changed).map_err(of_file)?;
-    let mistakes = check(&root, &rule);
-    if !mistakes.is_empty() {
-        let told = mistakes.into_iter().map(|mistake| in_source(&(source.clone(), mistake)));
-        return Err(Unusable(told.collect()));
+    let text = text.unwrap_or_default();
+    let Some(changed) = edit(&text).map_err(of_file)? else { return Ok(false) };
+    let wrong = mistakes(&source, &changed, beneath);
+    if !wrong.is_empty() {
+        // Whoever looks at the file sees it as it is, with the places that are in it.
+        let before = mistakes(&source, &text, beneath);
+        if before.is_empty() || wrong.len() >= before.len() {
+            return Err(Unusable(if before.is_empty() { wrong } else { before }));
+        }
     }
-    let mut layers = vec![defaults(), Layer { source, root, trusted: true }];
-    layers.extend(beneath.iter().cloned());
-    Config::from(&merge(&layers)).map_err(|mistakes| Unusable(mistakes.iter().map(in_source).collect()))?;
     files::replace(file, &changed).map_err(unwritten)?;
     Ok(true)
+}
+
+/// What is wrong with a file of that text, together with what lies beneath it.
+fn mistakes(source: &Source, text: &str, beneath: &[Layer]) -> Vec<String> {
+    let told = |mistake: Mistake| in_source(&(source.clone(), mistake));
+    let root = match jsonc::parse(text) {
+        Ok(root) => root,
+        Err(mistake) => return vec![told(mistake)],
+    };
+    let mistakes = check(&root, &rule);
+    if !mistakes.is_empty() {
+        return mistakes.into_iter().map(told).collect();
+    }
+    let mut layers = vec![defaults(), Layer { source: source.clone(), root, trusted: true }];
+    layers.extend(beneath.iter().cloned());
+    let missing = Config::from(&merge(&layers)).err().unwrap_or_default();
+    missing.iter().map(in_source).collect()
 }
 
 /// Whoever else changes a file in that directory waits as long as this is held.

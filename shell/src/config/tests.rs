@@ -78,10 +78,9 @@ fn every_mistake_is_pointed_at() {
     );
     stand.write("repo/.hostler/config.json", "{}");
     stand.write(USER, r#"{"permissions": {"deny": ["bsh"]}}"#);
-    assert!(
-        stand.wrong("repo")[0]
-            .starts_with(&format!("{USER}:1:27: permissions.deny: There is no tool named \"bsh\""))
-    );
+    assert!(stand.wrong("repo")[0].starts_with(&format!(
+        "{USER}:1:27: permissions.deny: \"bsh\" is not a rule; did you mean \"bash\"?"
+    )));
     stand.write(USER, r#"{"providers": {"mine": {"key": "k"}}}"#);
     assert_eq!(
         stand.wrong("repo"),
@@ -159,6 +158,8 @@ fn a_key_is_set_and_a_mistake_changes_nothing() {
     ] {
         assert_eq!(set(&file, key, value, &[]).unwrap_err().0, [says], "{key}");
     }
+    let text = set(&file, "permissions.allow", "bash(git *)", &[]).unwrap_err().0;
+    assert_eq!(text, ["permissions.allow must be a list of texts, not a text; write '[\"bash(git *)\"]'."]);
     let unusable = set(&file, "providers.mine.key_file", "k", &[]).unwrap_err();
     assert!(
         unusable.0[0].ends_with("The provider mine is not known by itself, so it needs a base_url."),
@@ -170,4 +171,35 @@ fn a_key_is_set_and_a_mistake_changes_nothing() {
     set(&file, "providers.mine.base_url", "http://a", &[]).unwrap();
     set(&project, "providers.mine.key_file", "k", &beneath_project(&stand.places("repo/sub"))).unwrap();
     assert!(set(&project, "providers.yours.key_file", "k", &[]).is_err());
+}
+
+#[test]
+fn a_provider_goes_with_the_last_that_is_said_of_it() {
+    let stand = Stand::new();
+    let file = file_to_change(&stand.places("repo"), false).unwrap();
+    set(&file, "providers.mine.base_url", "http://a", &[]).unwrap();
+    assert!(unset(&file, "providers.mine.base_url", &[]).unwrap());
+    assert!(!fs::read_to_string(&file).unwrap().contains("mine"));
+    stand.write(USER, r#"{"providers": {"mine": {}}}"#);
+    assert_eq!(
+        stand.wrong("repo"),
+        [format!("{USER}:1:24: The provider mine is not known by itself, so it needs a base_url.")]
+    );
+}
+
+#[test]
+fn a_file_with_mistakes_is_told_of_as_it_is_and_can_be_mended() {
+    let stand = Stand::new();
+    let text = "{\"modle\": 1,\n \"zzz\": 2}\n";
+    stand.write(USER, text);
+    let file = stand.root.join(USER);
+    let wrong = set(&file, "limits.max_steps", "5", &[]).unwrap_err().0;
+    assert!(wrong[0].contains("config.json:1:2: There is no key modle"), "{wrong:?}");
+    assert!(wrong[1].contains("config.json:2:2: There is no key zzz"), "{wrong:?}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    assert!(unset(&file, "modle", &[]).unwrap());
+    assert!(unset(&file, "zzz", &[]).unwrap());
+    let none = unset(&file, "zzz", &[]).unwrap_err().0;
+    assert!(none[0].starts_with("There is no key zzz; there are "), "{none:?}");
+    set(&file, "limits.max_steps", "5", &[]).unwrap();
 }

@@ -6,6 +6,7 @@
 
 mod batch;
 mod flight;
+mod flown;
 mod jobs;
 mod logged;
 mod outage;
@@ -36,6 +37,7 @@ use crate::store::{Store, StoreError, lock::SessionLock};
 use crate::{rules, tools};
 
 pub use flight::flight_directory;
+pub use flown::flights_of;
 
 use flight::Flight;
 use jobs::Jobs;

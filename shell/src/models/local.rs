@@ -17,6 +17,28 @@ pub(super) async fn window(models: &Models, model: &ModelRef) -> Option<u64> {
     if nearby { carrier.window(&model.model, PATIENCE).await } else { None }
 }
 
+/// The models of all servers that answer and that are looked for, each with how many tokens a request to it may have, if its
+/// server says so. All are asked at the same time.
+pub(super) async fn all(models: &Models) -> Vec<(ModelRef, Option<u64>)> {
+    if !models.config().local_servers {
+        return Vec::new();
+    }
+    let known = catalogue::local();
+    let carriers =
+        known.filter_map(|known| Some((known.name, models.shared.carriers.get(known.name)?.clone())));
+    let asked: Vec<_> = carriers
+        .map(|(name, carrier)| (name, tokio::spawn(async move { carrier.served(PATIENCE).await })))
+        .collect();
+    let mut all = Vec::new();
+    for (name, served) in asked {
+        let served = served.await.ok().and_then(Result::ok).unwrap_or_default();
+        all.extend(
+            served.into_iter().map(|(model, window)| (ModelRef { provider: name.to_owned(), model }, window)),
+        );
+    }
+    all
+}
+
 /// A model of a server that answers, of the first server that has one, and where that is. All are asked at the same time;
 /// those behind one that has a model are not waited for.
 pub(super) async fn find(models: &Models) -> Option<(ModelRef, String)> {

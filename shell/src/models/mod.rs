@@ -103,6 +103,12 @@ impl Models {
         if self.looks_nearby() { local::find(self).await } else { None }
     }
 
+    /// The models of servers on this machine that answer, where they are looked for; each with how many tokens a request to it
+    /// may have, if its server says so.
+    pub async fn all_nearby(&self) -> Vec<(ModelRef, Option<u64>)> {
+        local::all(self).await
+    }
+
     /// Finds out what a run on those terms needs. `root` is where its tools work.
     pub fn prepare(
         &self,

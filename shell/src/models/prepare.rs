@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hostler_core::catalogue::{self, Builtin};
 use hostler_core::config::nearest::nearest;
@@ -128,8 +128,8 @@ pub fn is_inside(name: &str) -> bool {
 pub fn check_name(config: &Config, name: &str) -> Result<(), PrepareError> {
     match name.strip_prefix("rehearsal:") {
         // What can be read only once is left to whoever plays it.
-        Some(file) if std::fs::metadata(file).is_ok_and(|found| !found.is_file()) => Ok(()),
-        Some(file) => scenario(file, std::fs::read_to_string(file)).map(drop),
+        Some(file) if std::fs::metadata(path(file)).is_ok_and(|found| !found.is_file()) => Ok(()),
+        Some(file) => scenario(file, std::fs::read_to_string(path(file))).map(drop),
         None if name == REHEARSAL => Ok(()),
         None => provided(config, name).map(drop),
     }
@@ -191,11 +191,17 @@ fn no_key(name: &str, provider: &Provider) -> String {
 }
 
 async fn rehearse(models: &Models, file: &str) -> Result<ModelRef, PrepareError> {
-    let path = file.to_owned();
+    let path = path(file);
     let text = aside(move || std::fs::read_to_string(path)).await.map_err(broke_down)?;
     let scenario = scenario(file, text)?;
     models.rehearse(file, Rehearsal::Scenario(Box::new(scenario)));
     Ok(ModelRef { provider: REHEARSAL.to_owned(), model: file.to_owned() })
+}
+
+/// Where a scenario is. No shell has put the home in the place of `~/` behind a colon.
+fn path(file: &str) -> PathBuf {
+    let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
+    file.strip_prefix("~/").map_or_else(|| PathBuf::from(file), |rest| home().join(rest))
 }
 
 fn scenario(file: &str, text: io::Result<String>) -> Result<Scenario, PrepareError> {
@@ -243,21 +249,38 @@ fn served_by(config: &Config, name: &str) -> Vec<String> {
     tables.filter(named).map(|builtin| format!("{}/{name}", builtin.name)).collect()
 }
 
+/// Whether a provider may be called so in a configuration.
+fn can_be_configured(provider: &str) -> bool {
+    let is_part = |char: char| char.is_ascii_alphanumeric() || "-_".contains(char);
+    !provider.is_empty() && provider.len() <= 40 && provider.chars().all(is_part) && provider != REHEARSAL
+}
+
 fn unknown(config: &Config, name: &str) -> PrepareError {
     let names = || config.providers.keys().map(String::as_str);
     let (provider, model) = name.split_once('/').unwrap_or((name, ""));
-    let text = match nearest(provider, names().chain([REHEARSAL])).filter(|meant| *meant != provider) {
+    let text = match nearest(provider, names().chain([REHEARSAL])) {
         Some(REHEARSAL) if model.is_empty() => {
             format!("There is no model {}; did you mean rehearsal?", quoted(name))
         }
-        Some(meant) if !model.is_empty() => {
+        Some(meant) if meant != provider && !model.is_empty() => {
             format!("There is no provider {}; did you mean --model {meant}/{model}?", quoted(provider))
         }
-        _ if !name.contains('/') && !served_by(config, name).is_empty() => {
+        found if found != Some(provider) && !name.contains('/') && !served_by(config, name).is_empty() => {
             format!(
                 "There is no model {}; did you mean --model {}?",
                 quoted(name),
                 served_by(config, name).join(" or ")
+            )
+        }
+        Some(meant) if meant == provider && model.is_empty() => {
+            format!(
+                "No model is named, only the provider {provider}; write {provider}/NAME, where `hostler models {provider}` lists the names that are known."
+            )
+        }
+        None if can_be_configured(provider) && !model.is_empty() => {
+            format!(
+                "No provider {provider} is configured, which is to have the model {}; say where it is with `hostler config set providers.{provider}.base_url URL`, or take another one, which `hostler models --all` lists.",
+                quoted(model)
             )
         }
         _ => {
@@ -372,11 +395,27 @@ mod tests {
 
     #[test]
     fn what_there_is_is_listed_or_what_was_meant() {
-        for name in ["gpt", "openai/", "/gpt", "other/gpt", ""] {
+        for name in ["gpt", "/gpt", "no such/gpt", ""] {
             let Err(text) = choice(&["OPENAI_API_KEY"], Some(name)) else { panic!("{name}") };
             let start = format!("UnknownModel: There is no model {name:?}; write anthropic/NAME, ");
             assert!(text.starts_with(&start), "{text}");
             assert!(text.ends_with(", xai/NAME, rehearsal, or rehearsal:FILE."), "{text}");
+        }
+        for (name, sentence) in [
+            (
+                "llamacpp",
+                "No model is named, only the provider llamacpp; write llamacpp/NAME, where `hostler models llamacpp` lists the names that are known.",
+            ),
+            (
+                "openai/",
+                "No model is named, only the provider openai; write openai/NAME, where `hostler models openai` lists the names that are known.",
+            ),
+            (
+                "work/big",
+                "No provider work is configured, which is to have the model \"big\"; say where it is with `hostler config set providers.work.base_url URL`, or take another one, which `hostler models --all` lists.",
+            ),
+        ] {
+            check(&[], Some(name), Err(&format!("UnknownModel: {sentence}")));
         }
         check(
             &[],

@@ -117,15 +117,66 @@ fn runs_are_listed_the_last_first() {
     let text = out(&home, &["runs", "list"]);
     let lines: Vec<_> = text.lines().collect();
     assert!(
-        lines.len() == 2 && lines[0].starts_with(&bad[..8]) && lines[0].contains("exit code 1  "),
+        lines.len() == 2 && lines[0].starts_with(&bad[..8]) && lines[0].contains("exit code 1, provider  "),
         "{text}"
     );
     assert!(lines[0].ends_with("Hi") && lines[1].contains("ok"), "{text}");
     let first: Value =
         serde_json::from_str(out(&home, &["runs", "list", "--json", "--limit", "1"]).trim()).unwrap();
     assert_eq!(first["run"], bad.as_str());
+    let cut = home.hostler(["runs", "list", "--limit", "1"]).finish().expect_code(0);
+    assert!(cut.err.contains("There are more than 1 run; --limit"), "{}", cut.err);
+    assert_eq!(home.hostler(["runs", "list", "--limit", "2"]).finish().expect_code(0).err, "");
+    home.hostler(["runs", "list", "--limit", "0"]).finish().expect_code(2);
     let unknown = home.hostler(["runs", "show", "zz"]).finish().expect_code(2);
     assert!(unknown.err.contains("hostler runs list"), "{}", unknown.err);
+}
+
+#[test]
+fn a_run_names_the_flight_records_that_it_is_in() {
+    let home = home();
+    begun(&home);
+    let provider = StrictProvider::start(Answer::say("Hello."));
+    let run = home.run(&provider, ["Hi"]).finish().expect_code(0).lines().run();
+    let shown: Value = serde_json::from_str(&out(&home, &["runs", "show", &run, "--json"])).unwrap();
+    let [file] = &shown["flight_records"].as_array().unwrap()[..] else { panic!("{shown}") };
+    let file = file.as_str().unwrap();
+    assert!(out(&home, &["runs", "show", &run]).contains(&format!("\nflight record {file}\n")));
+    assert!(out(&home, &["replay", file]).contains("are decided as they were recorded"));
+}
+
+#[test]
+fn of_several_sessions_none_is_deleted_unless_all_are_found() {
+    let home = home();
+    let (one, two) = (begun(&home), begun(&home));
+    home.hostler(["sessions", "delete", &one, "zz"]).finish().expect_code(2);
+    assert_eq!(sessions(&home).len(), 2);
+    out(&home, &["sessions", "delete", &one, &two, &one]);
+    assert!(sessions(&home).is_empty());
+}
+
+#[test]
+fn what_failed_and_what_was_attached_is_told_wherever_a_session_is() {
+    let home = home();
+    home.write("a.txt", "hello");
+    let provider = StrictProvider::start(Answer::error(400, "No."));
+    let run = home.run(&provider, ["--file", "a.txt", "Hi"]).finish().expect_code(1);
+    let id = run.lines().session();
+    for (command, attached) in [("show", "\nAttached: a.txt\n"), ("export", "\nAttached: `a.txt`\n")] {
+        let text = out(&home, &["sessions", command, &id]);
+        assert!(text.contains(attached) && text.contains("\n(failed: "), "{command}: {text}");
+    }
+}
+
+#[test]
+fn a_scenario_is_called_as_it_was_asked_for() {
+    let home = home();
+    home.write("b.json", r#"{"steps": [{"say": [{"text": "Hello."}]}]}"#);
+    let model = format!("rehearsal:{}/b.json", home.work().display());
+    out(&home, &["run", "--model", &model, "Hi"]);
+    let id = sessions(&home)[0]["id"].as_str().unwrap().to_owned();
+    assert!(out(&home, &["sessions", "show", &id]).contains(&format!("] {model}\n")));
+    assert!(out(&home, &["sessions", "export", &id]).contains(&format!("\n## {model}, ")));
 }
 
 #[test]

@@ -32,6 +32,11 @@ fn what_holds_is_shown_with_who_said_it_and_without_secrets() {
     ] {
         assert!(shown.out.lines().any(|shown| shown == line), "{line} in\n{}", shown.out);
     }
+    assert_eq!(show(&["model"]).out, "model = \"openai/x\"\n");
+    assert_eq!(show(&["limits.timeout"]).out, "limits.timeout is not set.\n");
+    assert!(show(&["limits"]).out.lines().all(|line| line.starts_with("limits.")));
+    let wrong = home.hostler(["config", "show", "modle"]).finish().expect_code(2);
+    assert_eq!(wrong.err, "hostler: There is no key modle; did you mean model?\n");
     let all = json(&show(&["--json"]));
     assert_eq!(all["settings"]["model"]["origins"][0], format!("{path}:2:12"));
     assert!(!shown.out.contains("hush") && !all.to_string().contains("hush"));
@@ -111,10 +116,12 @@ fn models_are_listed_with_what_is_known_of_them() {
         let command = home.hostler(["models"]).words(words.to_vec()).variable("ANTHROPIC_API_KEY", "k");
         command.finish().expect_code(0)
     };
-    let line = "anthropic/claude-sonnet-4-5  context 200000  output 64000  $3/$15  tools  vision  reasoning";
-    assert!(models(&[]).out.lines().any(|shown| shown == line));
+    let line = ["anthropic/claude-sonnet-4-5", "200000", "64000", "tools", "vision", "reasoning", "$3/$15"];
+    let all = models(&[]).out;
+    assert!(all.starts_with("model  ") && all.contains("dollars for a million tokens, in/out\n"), "{all}");
+    assert!(all.lines().any(|shown| shown.split_whitespace().eq(line)), "{all}");
     assert!(models(&["gpt-5"]).out.contains("--all"));
-    assert!(models(&["--all", "OPENAI/gpt-5"]).out.starts_with("openai/gpt-5  "));
+    assert!(models(&["--all", "OPENAI/gpt-5"]).out.contains("\nopenai/gpt-5  "));
     let listed = models(&["--json", "claude-sonnet-4-5"]);
     let first: Value = serde_json::from_str(listed.out.lines().next().unwrap()).unwrap();
     assert_eq!(
@@ -230,11 +237,22 @@ fn a_server_on_this_machine_is_known_to_all_who_are_asked() {
     let checked = home.hostler(["doctor"]).finish().expect_code(0).out;
     assert!(checked.contains(&format!("a run uses ollama/qwen, which was found at {url}")), "{checked}");
     let keyed = home.hostler(["models", "qwen"]).variable("OPENAI_API_KEY", "k").finish().expect_code(0).out;
-    assert!(!keyed.contains("ollama/qwen"), "a run would not look for it: {keyed}");
+    assert!(keyed.contains("ollama/qwen"), "a doctor would find it too: {keyed}");
     configure(false);
     let listed = home.hostler(["models"]).finish().expect_code(0).out;
     assert!(!listed.contains("ollama/qwen"), "{listed}");
     provider.assert_clean();
+}
+
+#[test]
+fn a_doctor_says_of_a_model_that_cannot_be_what_a_run_says() {
+    let home = home();
+    home.configure(r#"{"local_servers": false, "model": "work/big"}"#);
+    let said = home.hostler(["run", "Hi"]).finish().expect_code(2).err;
+    let sentence = said.trim().strip_prefix("hostler: ").unwrap().to_owned();
+    assert!(sentence.starts_with("No provider work is configured, "), "{sentence}");
+    let checked = home.hostler(["doctor"]).finish().expect_code(1).out;
+    assert!(checked.contains(&format!("wrong  model          {sentence}\n")), "{checked}");
 }
 
 #[test]

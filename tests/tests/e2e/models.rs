@@ -27,14 +27,13 @@ fn without_a_provider_it_says_what_to_set() {
 
 #[test]
 fn a_model_that_is_not_known_is_a_mistake() {
-    for model in ["nonsense", "openai/", "nobody/x", ""] {
-        refused(
-            &["--model", model],
-            |run| run.variable("OPENAI_API_KEY", "sk"),
-            2,
-            "unknown_model",
-            "rehearsal",
-        );
+    for (model, says) in [
+        ("nonsense", "rehearsal"),
+        ("", "rehearsal"),
+        ("openai/", "write openai/NAME, where `hostler models openai`"),
+        ("nobody/x", "providers.nobody.base_url"),
+    ] {
+        refused(&["--model", model], |run| run.variable("OPENAI_API_KEY", "sk"), 2, "unknown_model", says);
     }
 }
 

@@ -23,10 +23,9 @@ fn models_behind_openrouter_are_listed_with_its_key_and_have_their_prices() {
     let name = "openrouter/anthropic/claude-haiku-4.5";
     assert!(listed(home.hostler(["models", name])).starts_with("Nothing is known of a model like"));
     let with_key = home.hostler(["models", name]).variable("OPENROUTER_API_KEY", "sk-test");
-    assert_eq!(
-        listed(with_key),
-        format!("{name}  context 200000  output 64000  $1/$5  tools  vision  reasoning\n")
-    );
+    let line = [name, "200000", "64000", "tools", "vision", "reasoning", "$1/$5"];
+    let listed = listed(with_key);
+    assert!(listed.lines().skip(1).all(|shown| shown.split_whitespace().eq(line)), "{listed}");
 
     let run = home.hostler(["run", "--model", name, "--format", "jsonl", "Hi"]).provider(&provider);
     let run =

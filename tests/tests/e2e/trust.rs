@@ -83,6 +83,7 @@ fn a_trusted_project_counts_until_trust_is_taken_back() {
     asks(0);
     assert_eq!(provider.completions().last().unwrap().body["model"], "of-project");
     assert_eq!(trust(&["--revoke", &work]), format!("{work} is not trusted any more.\n"));
+    assert_eq!(trust(&["--revoke", &work]), format!("{work} was not trusted, so nothing changes.\n"));
     assert_eq!(trust(&["--list", "--json"]), "{\"trusted\":[]}\n");
     asks(3);
 }

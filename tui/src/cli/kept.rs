@@ -2,6 +2,8 @@
 
 use clap::{Subcommand, ValueEnum};
 
+use super::values::count;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Sessions {
     /// List the sessions of this directory, the one that changed last first.
@@ -10,7 +12,7 @@ pub(crate) enum Sessions {
         #[arg(long)]
         json: bool,
         /// List at most so many.
-        #[arg(long, default_value_t = 50)]
+        #[arg(long, default_value_t = 50, value_parser = count)]
         limit: u32,
     },
     /// Show the messages of a session.
@@ -37,10 +39,11 @@ pub(crate) enum Sessions {
         #[arg(long)]
         json: bool,
     },
-    /// Delete a session and its sub-agents, if nothing is under way in it. Flight records keep what processes were fed.
+    /// Delete sessions and their sub-agents, if nothing is under way in them. Flight records keep what processes were fed.
     Delete {
-        /// The session's id or its beginning.
-        id: String,
+        /// The ids of the sessions or their beginnings; all must be found before one is deleted.
+        #[arg(required = true)]
+        id: Vec<String>,
     },
     /// Print a session as a document.
     Export {
@@ -68,7 +71,7 @@ pub(crate) enum Runs {
         #[arg(long)]
         json: bool,
         /// List at most so many.
-        #[arg(long, default_value_t = 50)]
+        #[arg(long, default_value_t = 50, value_parser = count)]
         limit: u32,
     },
     /// Show one run: its prompt, and how it ended.

@@ -1,5 +1,6 @@
 //! The command line: what there is to say on it, and what was said.
 
+mod hints;
 mod kept;
 mod run;
 mod setup;
@@ -72,7 +73,7 @@ pub(crate) fn read() -> Result<(Cli, Vec<String>), clap::Error> {
 }
 
 /// Makes what an error quotes of the command line one line each that a terminal only shows, so that nothing on it can pass
-/// for a line of ours.
+/// for a line of ours; and says what was likely meant.
 pub(crate) fn tame(error: &mut clap::Error) {
     let tamed: Vec<_> = error.context().filter_map(|(kind, value)| Some((kind, tamed(value)?))).collect();
     if !tamed.is_empty() {
@@ -82,6 +83,8 @@ pub(crate) fn tame(error: &mut clap::Error) {
     for (kind, value) in tamed {
         error.insert(kind, value);
     }
+    let words: Vec<_> = std::env::args_os().skip(1).collect();
+    hints::add(error, words.iter().map(std::ffi::OsString::as_os_str));
 }
 
 /// The value, if it has to be another one.

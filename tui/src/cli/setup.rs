@@ -23,6 +23,8 @@ environment; the command line. Files are JSON with comments. `hostler schema con
 pub(crate) enum Config {
     /// Show what holds.
     Show {
+        /// Only that key and what is below it, such as model or limits.
+        key: Option<String>,
         /// Show also who said it.
         #[arg(long)]
         origin: bool,

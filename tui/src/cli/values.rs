@@ -13,9 +13,9 @@ pub(super) fn duration(text: &str) -> Result<u64, String> {
     let (number, unit) = text.split_at(split);
     let factor = match unit {
         "ms" => 1,
-        "" | "s" => 1_000,
-        "m" => 60_000,
-        "h" => 3_600_000,
+        "" | "s" | "sec" | "secs" | "second" | "seconds" => 1_000,
+        "m" | "min" | "mins" | "minute" | "minutes" => 60_000,
+        "h" | "hr" | "hrs" | "hour" | "hours" => 3_600_000,
         _ => {
             return Err(format!("{text:?} is not a duration; write a number and ms, s, m or h, such as 90s"));
         }
@@ -46,9 +46,17 @@ mod tests {
 
     #[test]
     fn durations_and_amounts_are_numbers() {
-        for (text, millis) in
-            [("5", 5_000), ("90s", 90_000), ("10m", 600_000), ("1h", 3_600_000), ("20ms", 20)]
-        {
+        for (text, millis) in [
+            ("5", 5_000),
+            ("90s", 90_000),
+            ("10m", 600_000),
+            ("1h", 3_600_000),
+            ("20ms", 20),
+            ("30sec", 30_000),
+            ("5min", 300_000),
+            ("1hour", 3_600_000),
+            ("2minutes", 120_000),
+        ] {
             assert_eq!(duration(text), Ok(millis), "{text}");
         }
         for (text, micro) in [("2", 2_000_000), ("0.50", 500_000), ("1.000001", 1_000_001)] {
@@ -57,7 +65,7 @@ mod tests {
         for text in ["", "0", "0.0", ".5", "1.", "-1", "1e3", "0.0000001", "1,5", "99999999999999999999"] {
             assert!(micro_dollars(text).is_err(), "{text}");
         }
-        for text in ["", "s", "0", "-1s", "1.5s", "1 s", "1d", "99999999999999999999h"] {
+        for text in ["", "s", "0", "-1s", "1.5s", "1 s", "1d", "1month", "min", "99999999999999999999h"] {
             assert!(duration(text).is_err(), "{text}");
         }
     }

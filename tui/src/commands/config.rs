@@ -17,10 +17,16 @@ use crate::place::Place;
 pub(crate) fn config(command: &Config) -> Result<ExitCode, Failure> {
     let place = Place::here().map_err(Failure::error)?;
     match command {
-        Config::Show { origin, json } => {
-            let loaded = place.configuration().map_err(Failure::usage)?;
-            let text =
-                if *json { line(&as_json(&loaded.settings))? } else { in_words(&loaded.settings, *origin) };
+        Config::Show { key, origin, json } => {
+            let wanted = key.as_deref().map_or(Ok(Path::default()), config::key).map_err(Failure::usage)?;
+            let mut loaded = place.configuration().map_err(Failure::usage)?;
+            loaded.settings.values.retain(|path, _| path.0.starts_with(&wanted.0));
+            loaded.settings.ignored.retain(|path| path.0.starts_with(&wanted.0));
+            let text = match key {
+                _ if *json => line(&as_json(&loaded.settings))?,
+                Some(key) if loaded.settings.values.is_empty() => format!("{} is not set.\n", printable(key)),
+                _ => in_words(&loaded.settings, *origin),
+            };
             print(&text)?;
             super::warn(&loaded.warnings);
         }

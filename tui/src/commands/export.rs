@@ -7,6 +7,8 @@ use hostler_core::client::{printable, rfc3339};
 use hostler_core::content::{Block, MessageBody, ToolCall};
 use hostler_core::protocol::{Transcript, TranscriptMessage};
 
+use super::spoken;
+
 /// The session in Markdown. What a terminal would obey is shown as what it is if standard output is one.
 pub(super) fn markdown(transcript: &Transcript) -> String {
     let session = &transcript.session;
@@ -28,8 +30,11 @@ fn write_message(text: &mut String, message: &TranscriptMessage) {
             writeln!(text, "\n## Summary of all before, {at}\n\n{}", summary.trim_end())
         }
         MessageBody::Assistant(answer) => {
-            let heading = writeln!(text, "\n## {}, {at}", answer.model);
+            let heading = writeln!(text, "\n## {}, {at}", answer.model.shown());
             answer.blocks.iter().for_each(|block| write_block(text, block));
+            if let Some(how) = spoken::finish(answer.finish.as_ref()) {
+                let _ = writeln!(text, "\n({how})");
+            }
             heading
         }
     };
@@ -49,7 +54,7 @@ fn write_block(text: &mut String, block: &Block) {
 
 fn write_call(text: &mut String, call: &ToolCall) -> std::fmt::Result {
     writeln!(text, "\nTool `{}`:\n\n{}", call.name, fenced("json", &call.input))?;
-    let Some(outcome) = &call.outcome else { return Ok(()) };
+    let Some(outcome) = &call.outcome else { return writeln!(text, "\n(no result yet)") };
     writeln!(text, "\n{}", fenced("", &outcome.text))
 }
 

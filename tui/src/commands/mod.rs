@@ -11,6 +11,7 @@ pub(crate) mod replay;
 pub(crate) mod runs;
 pub(crate) mod schema;
 pub(crate) mod sessions;
+mod spoken;
 pub(crate) mod trust;
 
 use std::io::Write;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use hostler_core::client::{printable, quiet_json, rfc3339};
 use hostler_core::config::Config;
 use hostler_core::protocol::{Command, Query, Reply, Request, SessionInfo, Transcript};
+use hostler_core::quote::count;
 use hostler_core::time::Timestamp;
 use hostler_shell::clock::Clock;
 use hostler_shell::door::{Door, InProcess};
@@ -131,6 +133,29 @@ fn minute(at: Timestamp) -> String {
 /// What a reply that does not fit its query is.
 fn unexpected() -> Failure {
     Failure::error("The workspace gave an answer that does not fit the question; this is a fault in hostler.")
+}
+
+/// What is asked for so that one more than is listed tells that there are more.
+fn one_more(limit: u32) -> u32 {
+    limit.saturating_add(1)
+}
+
+/// Leaves as many as are listed; says whether there are more.
+fn cut<T>(all: &mut Vec<T>, limit: u32) -> bool {
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let is_cut = all.len() > limit;
+    all.truncate(limit);
+    is_cut
+}
+
+/// Says on standard error that a list for people is not whole.
+fn say_cut(limit: u32, what: &str) {
+    // With standard error gone there is nobody to tell.
+    let _ = writeln!(
+        std::io::stderr(),
+        "hostler: There are more than {}; --limit says how many are listed.",
+        count(limit, what)
+    );
 }
 
 /// Says on standard error what there is to warn about.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hostler_core::catalogue::{self, Builtin, ModelInfo};
 use hostler_core::client::printable;
 use hostler_core::config::Config;
-use hostler_core::provider::listing::Listed;
+use hostler_core::model::ModelRef;
 use hostler_core::quote::quoted;
 use hostler_shell::clock::Clock;
 use hostler_shell::models::Models;
@@ -25,17 +25,21 @@ pub(crate) fn models(args: &ModelsArgs) -> Result<ExitCode, Failure> {
     let mut all = known(&loaded.config);
     all.extend(nearby(&loaded.config)?);
     let filter = args.filter.as_deref().unwrap_or_default().to_lowercase();
-    let mut text = String::new();
-    for (name, (info, configured)) in &all {
-        // Whoever names a provider wants its models, also before there is a key.
-        let named = name.split_once('/').is_some_and(|(provider, _)| provider == filter);
-        if (*configured || args.all || named) && name.to_lowercase().contains(&filter) {
-            text += &if args.json { line(&as_json(name, info, *configured))? } else { in_words(name, info) };
-        }
-    }
-    if text.is_empty() && !args.json {
-        text = nothing(args, &loaded.config);
-    }
+    // Whoever names a provider wants its models, also before there is a key.
+    let named = |name: &str| name.split_once('/').is_some_and(|(provider, _)| provider == filter);
+    let listed: Vec<_> = all
+        .iter()
+        .filter(|(name, (_, configured))| *configured || args.all || named(name))
+        .filter(|(name, _)| name.to_lowercase().contains(&filter))
+        .collect();
+    let text = if args.json {
+        let lines = listed.iter().map(|(name, (info, configured))| line(&as_json(name, info, *configured)));
+        lines.collect::<Result<Vec<_>, _>>()?.concat()
+    } else if listed.is_empty() {
+        nothing(args, &loaded.config)
+    } else {
+        in_words(&listed.iter().map(|(name, (info, _))| (*name, info)).collect::<Vec<_>>())
+    };
     print(&text)?;
     super::warn(&loaded.warnings);
     Ok(ExitCode::SUCCESS)
@@ -44,31 +48,24 @@ pub(crate) fn models(args: &ModelsArgs) -> Result<ExitCode, Failure> {
 /// What is known of models, by `PROVIDER/NAME`, and whether they can be asked.
 type Known = BTreeMap<String, (ModelInfo, bool)>;
 
-/// How long a server on this machine may take, in milliseconds.
+/// How long connecting to a server on this machine may take, in milliseconds.
 const NEARBY: u64 = 1_000;
 
-/// The models of servers on this machine, where a run would look for them.
+/// The models of servers on this machine that answer.
 fn nearby(config: &Config) -> Result<Known, Failure> {
     let models = Models::new(Arc::new(config.clone()), None, NEARBY, Clock::start());
-    if !models.looks_nearby() {
-        return Ok(Known::new());
-    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| {
         Failure::error(format!(
             "The program cannot start ({error}); see whether there is room for another process."
         ))
     })?;
-    let mut found = Known::new();
-    for server in catalogue::local() {
-        if let Ok(Listed::Models(names)) = runtime.block_on(models.look(server.name, NEARBY)) {
-            found.extend(names.into_iter().map(|name| {
-                let info = config.model_info(server.name, &name).unwrap_or_default();
-                (format!("{}/{name}", server.name), (info, true))
-            }));
-        }
-    }
-    Ok(found)
+    let known = |(model, window): (ModelRef, Option<u64>)| {
+        let mut info = config.model_info(&model.provider, &model.model).unwrap_or_default();
+        info.context = info.context.or(window);
+        (model.to_string(), (info, true))
+    };
+    Ok(runtime.block_on(models.all_nearby()).into_iter().map(known).collect())
 }
 
 /// All models that something is known of, by `PROVIDER/NAME`, and whether their provider is configured.
@@ -110,24 +107,38 @@ fn nothing(args: &ModelsArgs, config: &Config) -> String {
     }
 }
 
-fn in_words(name: &str, info: &ModelInfo) -> String {
+/// What stands above the columns.
+const HEAD: [&str; 5] = ["model", "context", "output", "abilities", "dollars for a million tokens, in/out"];
+
+/// The models in columns, with what the columns are above them.
+fn in_words(listed: &[(&String, &ModelInfo)]) -> String {
+    let rows: Vec<_> = [HEAD.map(str::to_owned)]
+        .into_iter()
+        .chain(listed.iter().map(|(name, info)| row(name, info)))
+        .collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or_default();
+    let [name, context, output, abilities] = [0, 1, 2, 3].map(width);
+    let mut text = String::new();
+    for row in &rows {
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{:<name$}  {:>context$}  {:>output$}  {:<abilities$}  {}",
+            row[0], row[1], row[2], row[3], row[4]
+        );
+    }
+    text
+}
+
+fn row(name: &str, info: &ModelInfo) -> [String; 5] {
     let tokens = |tokens: Option<u64>| tokens.map_or("?".to_owned(), |tokens| tokens.to_string());
     let price = info
         .prices
         .map_or("?".to_owned(), |prices| format!("${}/${}", dollars(prices.input), dollars(prices.output)));
-    let mut text = printable(name);
-    // Writing to a string cannot fail.
-    let _ = write!(text, "  context {}  output {}  {price}", tokens(info.context), tokens(info.output));
-    let abilities = info.abilities.unwrap_or_default();
-    for (can, word) in
-        [(abilities.tools, "tools"), (abilities.vision, "vision"), (abilities.reasoning, "reasoning")]
-    {
-        if can {
-            let _ = write!(text, "  {word}");
-        }
-    }
-    text.push('\n');
-    text
+    let can = info.abilities.unwrap_or_default();
+    let abilities = [(can.tools, "tools"), (can.vision, "vision"), (can.reasoning, "reasoning")];
+    let abilities: Vec<_> = abilities.into_iter().filter(|(can, _)| *can).map(|(_, word)| word).collect();
+    [printable(name), tokens(info.context), tokens(info.output), abilities.join(" "), price]
 }
 
 /// Micro-dollars as dollars, without zeros at the end.
@@ -163,6 +174,19 @@ fn as_json(name: &str, info: &ModelInfo, configured: bool) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_stand_below_what_they_are() {
+        let known = ModelInfo { context: Some(200_000), output: Some(64_000), ..ModelInfo::default() };
+        let names = ["a/long-name".to_owned(), "b".to_owned()];
+        let text = in_words(&[(&names[0], &known), (&names[1], &ModelInfo::default())]);
+        let lines = [
+            "model        context  output  abilities  dollars for a million tokens, in/out",
+            "a/long-name   200000   64000             ?",
+            "b                  ?       ?             ?",
+        ];
+        assert_eq!(text.lines().collect::<Vec<_>>(), lines);
+    }
 
     #[test]
     fn prices_are_shown_as_people_write_them() {

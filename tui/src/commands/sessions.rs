@@ -4,12 +4,12 @@ use std::fmt::Write;
 use std::process::ExitCode;
 
 use hostler_core::client::printable;
-use hostler_core::content::{Block, Finish, MessageBody, ToolCall};
+use hostler_core::content::{Block, MessageBody, ToolCall};
 use hostler_core::ids::SessionId;
 use hostler_core::protocol::{Activity, Command, Query, Reply, SessionInfo, Transcript};
 use uuid::Uuid;
 
-use super::{Asking, export, json, minute, print, short, unexpected};
+use super::{Asking, cut, export, json, minute, one_more, print, say_cut, short, spoken, unexpected};
 use crate::cli::{Document, Sessions};
 use crate::failure::Failure;
 
@@ -20,14 +20,19 @@ pub(crate) fn sessions(command: &Sessions) -> Result<ExitCode, Failure> {
     };
     match command {
         Sessions::List { json: as_json, limit } => {
-            let Reply::Sessions(sessions) = asking.query(Query::Sessions { limit: *limit })? else {
+            let Reply::Sessions(mut sessions) = asking.query(Query::Sessions { limit: one_more(*limit) })?
+            else {
                 return Err(unexpected());
             };
+            let is_cut = cut(&mut sessions, *limit);
             if *as_json {
                 let lines: Result<Vec<_>, _> = sessions.iter().map(json).collect();
                 print(&lines?.concat())?;
             } else {
                 print(&list(&sessions))?;
+                if is_cut {
+                    say_cut(*limit, "session");
+                }
             }
         }
         Sessions::Show { id, json: as_json } => {
@@ -48,10 +53,7 @@ pub(crate) fn sessions(command: &Sessions) -> Result<ExitCode, Failure> {
                 print(&format!("{session}\n"))?;
             }
         }
-        Sessions::Delete { id } => {
-            let session = asking.find_session(id)?.id;
-            asking.command(Command::Delete { session })?;
-        }
+        Sessions::Delete { id } => delete(&asking, id)?,
         Sessions::Export { id, format } => {
             let transcript = asking.transcript(id)?;
             match format {
@@ -61,6 +63,20 @@ pub(crate) fn sessions(command: &Sessions) -> Result<ExitCode, Failure> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Deletes sessions, if all of them can be found. One in which something is under way comes first, so that it is refused before
+/// another is gone.
+fn delete(asking: &Asking, ids: &[String]) -> Result<(), Failure> {
+    let found: Result<Vec<_>, _> = ids.iter().map(|id| asking.find_session(id)).collect();
+    let mut found = found?;
+    found.sort_by(|one, other| one.id.cmp(&other.id));
+    found.dedup_by(|one, other| one.id == other.id);
+    found.sort_by_key(|session| !matches!(session.activity, Activity::Running(_)));
+    for session in found {
+        asking.command(Command::Delete { session: session.id })?;
+    }
+    Ok(())
 }
 
 fn list(sessions: &[SessionInfo]) -> String {
@@ -94,15 +110,20 @@ fn show(transcript: &Transcript) -> String {
         match &message.message.body {
             MessageBody::User(user) => {
                 let _ = writeln!(text, "[{}] user\n{}", message.message.id, printable(&user.text));
+                for file in &user.attachments {
+                    let _ = writeln!(text, "Attached: {}", printable(&file.name));
+                }
             }
             MessageBody::Summary(summary) => {
                 let _ =
                     writeln!(text, "[{}] summary of all before\n{}", message.message.id, printable(summary));
             }
             MessageBody::Assistant(answer) => {
-                let _ = writeln!(text, "[{}] {}", message.message.id, answer.model);
+                let _ = writeln!(text, "[{}] {}", message.message.id, printable(&answer.model.shown()));
                 answer.blocks.iter().for_each(|block| show_block(&mut text, block));
-                show_finish(&mut text, answer.finish.as_ref());
+                if let Some(how) = spoken::finish(answer.finish.as_ref()) {
+                    let _ = writeln!(text, "({how})");
+                }
             }
         }
     }
@@ -123,17 +144,4 @@ fn show_call(text: &mut String, call: &ToolCall) -> std::fmt::Result {
     let Some(outcome) = &call.outcome else { return writeln!(text, "  (no result yet)") };
     let lines = printable(&outcome.text);
     lines.lines().try_for_each(|line| writeln!(text, "  {line}"))
-}
-
-fn show_finish(text: &mut String, finish: Option<&Finish>) {
-    let note = match finish {
-        None => "still being answered".to_owned(),
-        Some(Finish::EndTurn | Finish::ToolUse | Finish::Unknown) => return,
-        Some(Finish::MaxTokens) => "cut by the model's output limit".to_owned(),
-        Some(Finish::ContentFilter) => "withheld by the provider".to_owned(),
-        Some(Finish::Cancelled) => "cancelled".to_owned(),
-        Some(Finish::Interrupted) => "interrupted: the program stopped".to_owned(),
-        Some(Finish::Error(error)) => format!("failed: {}", printable(&error.message)),
-    };
-    let _ = writeln!(text, "({note})");
 }

@@ -43,9 +43,13 @@ pub(crate) fn trust(args: &TrustArgs) -> Result<ExitCode, Failure> {
     let text = if args.json {
         line(&json!({"directory": name, "trusted": !args.revoke, "changed": changed}))?
     } else {
-        let already = if changed { "" } else { "already " };
-        let verb = if args.revoke { "not trusted any more" } else { "trusted" };
-        printable(&format!("{name} is {already}{verb}.\n"))
+        let what = match (args.revoke, changed) {
+            (false, true) => "is trusted",
+            (false, false) => "is already trusted",
+            (true, true) => "is not trusted any more",
+            (true, false) => "was not trusted, so nothing changes",
+        };
+        printable(&format!("{name} {what}.\n"))
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)

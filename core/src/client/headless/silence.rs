@@ -1,7 +1,7 @@
 //! A provider that says nothing at all: whoever waits in front of it is told so, once for each attempt, and goes on waiting.
 
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ impl Headless {
     /// Takes note of whether anybody is waited for. Whatever follows the beginning of an attempt ends its silence.
     pub(super) fn listen(&mut self, now: Timestamp, record: &Record) {
         if let Record::StepStarted { model, .. } = record {
-            self.silence.model = model.to_string();
+            self.silence.model = model.shown();
         }
         let begins = matches!(record, Record::AttemptStarted { .. });
         let told = self.options.format == Format::Text && !self.options.quiet;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::glob;
 use super::intent::Access;
+use crate::config::nearest::nearest;
 use crate::quote::quoted;
 use crate::tools::spec;
 
@@ -80,6 +81,14 @@ pub enum BadRule {
         quoted(.0)
     )]
     Kind(String),
+    /// The name before what it is about is written otherwise.
+    #[error("{} is not a rule; did you mean {}?", quoted(.written), quoted(.meant))]
+    Near {
+        /// What was written.
+        written: String,
+        /// What is likely meant.
+        meant: String,
+    },
     /// The pattern would never match.
     #[error("The rule {} would never apply: {problem}.", quoted(.rule))]
     Pattern {
@@ -125,7 +134,7 @@ impl Subject {
             "path" => path(Access::Any, text, pattern, home),
             "host" if pattern.contains(['/', ':', ' ']) => bad("a host is a name alone, such as example.com"),
             "host" => Ok(Self::Host(pattern.to_ascii_lowercase())),
-            _ => Err(BadRule::Kind(text.to_owned())),
+            _ => Err(misspelt(text, name, pattern).unwrap_or_else(|| BadRule::Kind(text.to_owned()))),
         }
     }
 }
@@ -134,11 +143,29 @@ fn tool(name: &str) -> Result<Subject, BadRule> {
     if matches!(name, "read" | "path" | "host") || !name.chars().all(is_name) || name.is_empty() {
         return Err(BadRule::Shape(name.to_owned()));
     }
-    let is_known = spec::specs().iter().any(|spec| spec.name == name);
+    let specs = spec::specs();
+    let is_known = specs.iter().any(|spec| spec.name == name);
     if !is_known && !name.starts_with("mcp_") {
+        if let Some(meant) = nearest(name, specs.iter().map(|spec| spec.name.as_str())) {
+            return Err(BadRule::Near { written: name.to_owned(), meant: meant.to_owned() });
+        }
         return Err(BadRule::UnknownTool { name: name.to_owned(), known: spec::names() });
     }
     Ok(Subject::Tool(name.to_owned()))
+}
+
+/// What may stand before parentheses.
+const BEFORE: &[&str] =
+    &["bash", "read", "write", "path", "host", "view", "ls", "glob", "grep", "edit", "multiedit"];
+
+/// Says what was meant by a rule whose name is one that there is but for a slip, such as that of other programs, `Bash(ls:*)`.
+fn misspelt(text: &str, name: &str, pattern: &str) -> Option<BadRule> {
+    let name = nearest(name, BEFORE.iter().copied())?;
+    let pattern = match pattern.strip_suffix(":*").filter(|_| name == "bash") {
+        Some(command) => format!("{command} *"),
+        None => pattern.to_owned(),
+    };
+    Some(BadRule::Near { written: text.to_owned(), meant: format!("{name}({pattern})") })
 }
 
 fn is_name(letter: char) -> bool {

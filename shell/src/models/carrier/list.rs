@@ -27,6 +27,22 @@ impl Carrier {
         Ok((status, body.map_or(Listed::NoList, |body| Listed::read(status, &body))))
     }
 
+    /// Asks the server for its models by their names, each with how many tokens a request to it may have, if the server says so.
+    /// Takes at most so long.
+    pub(in crate::models) async fn served(
+        &self,
+        patience: Duration,
+    ) -> Result<Vec<(String, Option<u64>)>, String> {
+        let (status, body) = self.list_text(patience).await?;
+        let body = body.unwrap_or_default();
+        let Listed::Models(names) = Listed::read(status, &body) else { return Ok(Vec::new()) };
+        let with_window = |name: String| {
+            let window = listing::window(&body, &name);
+            (name, window)
+        };
+        Ok(names.into_iter().map(with_window).collect())
+    }
+
     /// How many tokens a request to that model may have, if the server says so in its list. Takes at most so long.
     pub(in crate::models) async fn window(&self, model: &str, patience: Duration) -> Option<u64> {
         let (_, body) = self.list_text(patience).await.ok()?;

@@ -20,6 +20,8 @@ fn a_configuration_that_cannot_be_used_is_said_so() {
         ("A duration that is none.", "{\"limits\": {\"timeout\": \"soon\"}}"),
         ("An address that is none.", "{\"providers\": {\"mine\": {\"base_url\": \"mine\"}}}"),
         ("A provider without an address.", "{\"providers\": {\"mine\": {\"key\": \"k\"}}}"),
+        ("A provider of which nothing is said.", "{\"providers\": {\"work\": {}}}"),
+        ("A key by another name.", "{\"providers\": {\"openai\": {\"api_key\": \"k\"}}}"),
         ("Two places for a key.", "{\"providers\": {\"openai\": {\"key\": \"k\", \"key_file\": \"f\"}}}"),
         ("A protocol that there is not.", "{\"providers\": {\"openai\": {\"protocol\": \"soap\"}}}"),
         ("A header that cannot be.", "{\"providers\": {\"openai\": {\"headers\": {\"a b\": \"c\"}}}}"),
@@ -74,6 +76,7 @@ fn files_and_variables_that_cannot_be_used_are_said_so() {
         ("A key to be set that is none.", &["a..b", "x"]),
         ("A model to be set without its provider.", &["model", "gpt-5"]),
         ("A value to be set of another kind.", &["limits.max_steps", "many"]),
+        ("A rule to be set that is no list.", &["permissions.allow", "bash(git *)"]),
         ("A value to be set that cannot be.", &["providers.openai.base_url", "here"]),
     ] {
         page.meet(what, &home, home.hostler(["config", "set"]).words(words.to_vec()));
@@ -83,6 +86,12 @@ fn files_and_variables_that_cannot_be_used_are_said_so() {
     home.configure("{");
     page.meet(
         "A key to be set in a file that is broken.",
+        &home,
+        home.hostler(["config", "set", "model", "a/b"]),
+    );
+    home.configure("{\"modle\": 1}");
+    page.meet(
+        "A key to be set in a file that has a mistake.",
         &home,
         home.hostler(["config", "set", "model", "a/b"]),
     );

@@ -16,6 +16,7 @@ fn a_model_that_cannot_be_asked_is_said_so() {
         ("A provider that is not known.", "nobody/x"),
         ("One that is nearly known.", "opnai/gpt-5"),
         ("A provider without a model.", "openai/"),
+        ("The same without a slash.", "llamacpp"),
         ("Nothing.", ""),
         ("A provider without a key.", "openai/gpt-5"),
         ("Another one.", "anthropic/claude"),

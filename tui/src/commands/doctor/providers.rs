@@ -6,7 +6,7 @@ use hostler_core::catalogue::Builtin;
 use hostler_core::config::{Config, Provider};
 use hostler_core::provider::listing::Listed;
 use hostler_shell::clock::Clock;
-use hostler_shell::models::{Models, is_inside};
+use hostler_shell::models::{Models, check_name, is_inside};
 
 use super::{Finding, Verdict};
 use crate::failure::Failure;
@@ -106,15 +106,15 @@ fn model(config: &Config) -> Finding {
         return Finding::new("model", Verdict::Odd, text);
     };
     let (provider, model) = name.split_once('/').unwrap_or((name, ""));
-    match (config.providers.get(provider), config.model_info(provider, model)) {
+    // A run says the same of such a name.
+    if let Err(error) = check_name(config, name) {
+        return Finding::new("model", Verdict::Bad, error.message);
+    }
+    let has_key = config.providers.get(provider).is_some_and(|known| known.configured);
+    match config.model_info(provider, model) {
         _ if is_inside(name) => Finding::new("model", Verdict::Good, name.clone()),
-        (None, _) => Finding::new("model", Verdict::Bad, format!("{name} is of no provider that is known")),
-        (Some(known), _) if !known.configured => {
-            Finding::new("model", Verdict::Bad, format!("there is no key for {name}"))
-        }
-        (Some(_), None) => {
-            Finding::new("model", Verdict::Odd, format!("{name}; its limits and prices are not known"))
-        }
-        (Some(_), Some(_)) => Finding::new("model", Verdict::Good, name.clone()),
+        _ if !has_key => Finding::new("model", Verdict::Bad, format!("there is no key for {name}")),
+        None => Finding::new("model", Verdict::Odd, format!("{name}; its limits and prices are not known")),
+        Some(_) => Finding::new("model", Verdict::Good, name.clone()),
     }
 }
