@@ -50,9 +50,39 @@ pub fn keep(dir: &Path, more: &[Rule]) -> io::Result<()> {
     Ok(())
 }
 
+/// What rules come to where they meet the files of a workspace.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Met {
+    /// The rules that hold.
+    pub rules: Vec<Rule>,
+    /// What whoever wrote them may not have meant.
+    pub warnings: Vec<String>,
+}
+
+/// Holds rules against what is there, wherever they were written. `root` is the workspace, canonical, where relative paths
+/// begin.
+pub fn meet(rules: Vec<Rule>, root: &Path) -> Met {
+    let mut warnings = Vec::new();
+    for warning in rules.iter().filter_map(|rule| about_itself(rule, root)) {
+        if !warnings.contains(&warning) {
+            warnings.push(warning);
+        }
+    }
+    Met { rules: behind_links(rules, root), warnings }
+}
+
+/// A warning about a rule that allows a directory and nothing that is in it.
+fn about_itself(rule: &Rule, root: &Path) -> Option<String> {
+    let path = rule.only_path()?;
+    let is_directory = root.join(path.trim_start_matches("./")).is_dir();
+    is_directory.then(|| {
+        format!("The rule {rule} is about {path} itself; write {} for what is in it.", rule.in_it().subject)
+    })
+}
+
 /// The rules, and beside each that denies or asks about a path through a link the same about the place to which it leads now:
 /// a call is judged by where it leads and not by what it says. `root` is the workspace, canonical, where relative paths begin.
-pub fn behind_links(mut rules: Vec<Rule>, root: &Path) -> Vec<Rule> {
+fn behind_links(mut rules: Vec<Rule>, root: &Path) -> Vec<Rule> {
     let behind = |rule: &Rule| rule.behind(|path| leads_elsewhere(root, path));
     let more: Vec<_> = rules.iter().filter_map(behind).collect();
     rules.extend(more);
@@ -130,6 +160,33 @@ mod tests {
         assert_eq!(behind_links(plain.clone(), &root), plain);
         let allow = vec![Rule::parse(Action::Allow, "read(lnk/**)", None).unwrap()];
         assert_eq!(behind_links(allow.clone(), &root), allow);
+    }
+
+    #[test]
+    fn whoever_allows_a_directory_is_told_that_it_is_about_the_directory_itself() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("src/deep")).unwrap();
+        fs::write(root.join("file"), "").unwrap();
+        let warnings = |action, texts: &[&str]| {
+            let rules: Vec<_> = texts.iter().map(|text| Rule::parse(action, text, None).unwrap()).collect();
+            let met = meet(rules.clone(), &root);
+            assert_eq!(met.rules, rules);
+            met.warnings
+        };
+        assert_eq!(
+            warnings(Action::Allow, &["write(src)", "write(src)", "read(./src/deep)"]),
+            [
+                "The rule allow write(src) is about src itself; write write(src/**) for what is in it.",
+                "The rule allow read(./src/deep) is about ./src/deep itself; write read(./src/deep/**) for what is in it.",
+            ]
+        );
+        for text in
+            ["write(src/)", "write(src/**)", "write(s*)", "read(file)", "read(new)", "bash(src)", "view"]
+        {
+            assert!(warnings(Action::Allow, &[text]).is_empty(), "{text}");
+        }
+        assert!(warnings(Action::Deny, &["write(src)"]).is_empty());
     }
 
     #[test]

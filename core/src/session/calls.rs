@@ -34,6 +34,9 @@ const SHOWN_BYTES: usize = 64 << 10;
 pub(crate) struct Allowing {
     /// The rules that would have let it pass; none if no rule says it.
     pub(crate) allow: Vec<String>,
+    /// Whether it is not known what the call does, so that no rule is about less than the whole tool.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub(crate) unknown: bool,
 }
 
 /// The call that this block is, if nothing was written of its arguments. Of a call that is the last thing in an answer that
@@ -148,8 +151,8 @@ impl Session {
         let rules = terms.rules.iter().chain(&self.durable.grants);
         match tools::judge(tool, intent, PermissionMode::Interactive, rules) {
             Verdict::Ask(ask) => {
-                let allow = ask.grants.iter().map(|rule| rule.subject.to_string()).collect();
-                serde_json::to_string(&Allowing { allow }).ok()
+                let facts = Allowing { allow: ask.would_do(), unknown: ask.is_unknown() };
+                serde_json::to_string(&facts).ok()
             }
             Verdict::Allow | Verdict::Deny(_) => None,
         }

@@ -16,8 +16,8 @@ pub use input::{
 };
 pub use limit::longest;
 pub use permission::{
-    Access, Action, Argument, Ask, BadRule, Intent, Part, PathUse, Rule, Shut, Subject, Verdict,
+    Access, Action, Argument, Ask, BadRule, Intent, Opaque, Part, PathUse, Rule, Shut, Subject, Verdict,
     forbidding_rule, is_offered, judge, line,
 };
-pub(crate) use permission::{escaped, literal, tells};
+pub(crate) use permission::{all_of, escaped, literal, tells};
 pub use spec::{overlaps, specs, sub_agent_specs};

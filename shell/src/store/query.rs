@@ -393,7 +393,7 @@ mod tests {
     #[test]
     fn what_waits_for_permission_is_listed_until_it_is_answered() {
         let id = |call| AskId { session: SessionId::new("s"), call };
-        let ask = || Ask { tool: "view".into(), parts: vec![], grants: vec![] };
+        let ask = || Ask { tool: "view".into(), parts: vec![], grants: vec![], whole: false };
         let (first, second) = (fixture::call_id(1, 1), fixture::call_id(1, 2));
         let asked = |call| Record::PermissionAsked { session: SessionId::new("s"), call, ask: ask() };
         let entries =

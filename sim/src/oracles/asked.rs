@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     fn asked() -> Record {
-        let ask = Ask { tool: "ls".to_owned(), parts: Vec::new(), grants: Vec::new() };
+        let ask = Ask { tool: "ls".to_owned(), parts: Vec::new(), grants: Vec::new(), whole: false };
         Record::PermissionAsked { session: session(), call: CALL, ask }
     }
 

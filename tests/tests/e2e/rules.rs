@@ -101,6 +101,56 @@ fn a_plan_is_offered_only_tools_that_read() {
     assert!(both.out.is_empty() && both.err.contains("--plan"), "{}", both.err);
 }
 
+/// How one command ends, what the model is told of it, and what is said on standard error.
+fn tried(home: &Home, words: &[&str], command: &str) -> (String, String, String) {
+    let call = Answer::calling("c1", "bash", json!({ "command": command }));
+    let provider = StrictProvider::start([call, Answer::say("Done.")]);
+    let run = home.run_text(&provider, words.to_vec()).words(["Go."]).finish().expect_code(0);
+    let told = provider.completions()[1].tool_results()[0].1.clone();
+    let status = if told.contains("Permission denied") { "denied" } else { "ok" };
+    (status.to_owned(), told, run.err)
+}
+
+#[test]
+fn a_denied_command_says_which_rule_would_do_and_that_rule_does() {
+    let home = home();
+    home.write("src/a.txt", "1\n2\n");
+    let code = "awk '{ print $1 + 1 }' src/a.txt";
+    let (status, told, err) = tried(&home, &[], code);
+    assert_eq!(status, "denied");
+    let rule = r"bash(awk '{ print $1 + 1 }' src/a.txt)";
+    let shown = format!("--allow '{}'", rule.replace('\'', r"'\''"));
+    assert!(told.contains(&shown) && err.contains(&shown), "{told}\n{err}");
+    for rule in [rule, "bash(awk *)", "bash"] {
+        let (status, told, err) = tried(&home, &["--allow", rule], code);
+        assert!(status == "ok" && told.contains("2\n3"), "{rule}: {told}\n{err}");
+    }
+    for rules in [&["bash(*)"][..], &["bash(awk '{ print $1 + 2 }' *)"]] {
+        let words: Vec<_> = rules.iter().flat_map(|rule| ["--allow", rule]).collect();
+        assert_eq!(tried(&home, &words, code).0, "denied", "{rules:?}");
+    }
+
+    let unknown = "for file in src/*; do cat \"$file\"; done";
+    let (_, told, err) = tried(&home, &["--allow", "bash(cat *)"], unknown);
+    let advice = "allow all commands with --allow bash, or everything with --yolo";
+    assert!(told.contains(advice) && err.contains("cannot be known beforehand"), "{told}\n{err}");
+    assert!(err.contains(advice), "{err}");
+    let (_, _, err) = tried(&home, &["--allow", "bash(cat *)", "--deny", "bash(rm)"], unknown);
+    assert!(!err.contains("--allow bash") && err.contains("--yolo"), "{err}");
+    assert_eq!(tried(&home, &["--allow", "bash"], unknown).0, "ok");
+}
+
+#[test]
+fn whoever_allows_a_directory_means_what_is_in_it_or_is_told_so() {
+    let home = home();
+    home.write("out/a.txt", "");
+    assert_eq!(ends(&home, &["--allow", "write(out/)"]), ["denied", "denied", "ok"]);
+    let provider = acting();
+    let run = home.run_text(&provider, ["--allow", "write(out)", "Go."]).finish().expect_code(0);
+    let warning = "The rule allow write(out) is about out itself; write write(out/**) for what is in it.";
+    assert_eq!(run.err.matches(warning).count(), 1, "{}", run.err);
+}
+
 #[test]
 fn what_may_not_be_read_is_not_found_either() {
     let home = home();

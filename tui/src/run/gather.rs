@@ -92,17 +92,18 @@ fn named(config: &Config, name: &str) -> Result<(), Hindrance> {
 }
 
 fn gather(args: &RunArgs, place: Option<(&Path, &Path)>) -> Result<Gathered, Hindrance> {
-    let rules = match place {
-        Some((dir, root)) => rules::behind_links(kept(dir)?, root),
+    let rules::Met { rules, mut warnings } = match place {
+        Some((dir, root)) => rules::meet(kept(dir)?, root),
         // Without a place for state the run ends before rules matter.
-        None => Vec::new(),
+        None => rules::Met::default(),
     };
     args.output.as_deref().map_or(Ok(()), keep::check)?;
     let attachments = args.file.iter().map(|path| attach::file(path)).collect::<Result<_, String>>()?;
     let system = args.system.as_deref().map(|path| attach::text(path, "--system")).transpose()?;
     let schema = args.schema.as_deref().map(answer_schema).transpose()?;
     let (text, warning) = prompt::gather(&args.prompt, args.stdin);
-    Ok(Gathered { text, attachments, rules, system, schema, warning })
+    warnings.extend(warning);
+    Ok(Gathered { text, attachments, rules, system, schema, warnings })
 }
 
 /// The schema that the answer must satisfy. One that cannot be used is found out before anything is asked.

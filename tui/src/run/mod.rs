@@ -376,6 +376,8 @@ fn configured(
     options.warnings.extend(loaded.warnings);
     (options.prompt.terms, options.timeout) = wishes.settle(&loaded.config, loaded.rules);
     let terms = &mut options.prompt.terms;
-    terms.rules = rules::behind_links(std::mem::take(&mut terms.rules), &place.root);
+    let met = rules::meet(std::mem::take(&mut terms.rules), &place.root);
+    terms.rules = met.rules;
+    options.warnings.extend(met.warnings);
     Ok((Arc::new(place), Arc::new(loaded.config)))
 }

@@ -13,7 +13,7 @@ use super::{Effect, Headless};
 use crate::content::{ToolOutcome, ToolStatus};
 use crate::machine::Effects;
 use crate::session::Allowing;
-use crate::tools::{forbidding_rule, line};
+use crate::tools::{all_of, forbidding_rule, line};
 
 /// How many lines there are at most.
 const LINES: usize = 3;
@@ -30,6 +30,9 @@ pub(super) struct Hints(Vec<(String, Why)>);
 enum Why {
     /// Nobody could be asked; these rules would have let it pass.
     NobodyAsked(Vec<String>),
+    /// Nobody could be asked, and it is not known what it does; the rule of the whole tool would have let it pass, if that is
+    /// so.
+    Unknown(Vec<String>),
     /// This rule forbids it.
     Rule(String),
 }
@@ -42,7 +45,8 @@ impl Hints {
         }
         let facts = outcome.metadata.as_deref().and_then(|facts| serde_json::from_str(facts).ok());
         let why = match facts {
-            Some(Allowing { allow }) => Some(Why::NobodyAsked(allow)),
+            Some(Allowing { allow, unknown: true }) => Some(Why::Unknown(allow)),
+            Some(Allowing { allow, unknown: false }) => Some(Why::NobodyAsked(allow)),
             None => forbidding_rule(name, &outcome.text).map(|rule| Why::Rule(rule.to_string())),
         };
         if let Some(why) = why
@@ -59,7 +63,7 @@ impl Hints {
         let rest = self.0.get(shown..).unwrap_or_default();
         if !rest.is_empty() {
             let more = format!("Denied besides: {} other kinds of call", rest.len());
-            let could_be = rest.iter().any(|(_, why)| matches!(why, Why::NobodyAsked(_)));
+            let could_be = rest.iter().any(|(_, why)| !matches!(why, Why::Rule(_)));
             lines.push(more + if could_be { "; allow everything with --yolo." } else { "." });
         }
         lines
@@ -76,13 +80,28 @@ impl Headless {
 }
 
 fn hint(call: &str, why: &Why) -> String {
-    let allow = match why {
-        Why::Rule(rule) => return format!("Denied: {call}, by the rule {}.", text::one_line(rule)),
-        Why::NobodyAsked(allow) => allow,
+    match why {
+        Why::Rule(rule) => format!("Denied: {call}, by the rule {}.", text::one_line(rule)),
+        Why::NobodyAsked(allow) => known(call, &options(allow)),
+        Why::Unknown(allow) => unknown(call, &options(allow)),
+    }
+}
+
+fn options(allow: &[String]) -> Vec<String> {
+    allow.iter().map(|rule| line(&["--allow".to_string(), rule.clone()])).collect()
+}
+
+fn unknown(call: &str, options: &[String]) -> String {
+    let all = all_of(call.split(' ').next().unwrap_or_default());
+    let advice = match options {
+        [rule] => format!("allow {all} with {rule}, or everything with --yolo"),
+        _ => "allow everything with --yolo".to_string(),
     };
-    let options = allow.iter().map(|rule| line(&["--allow".to_string(), rule.clone()]));
-    let options: Vec<_> = options.collect();
-    match options.as_slice() {
+    format!("Denied: {call}; what it does cannot be known beforehand; {advice}.")
+}
+
+fn known(call: &str, options: &[String]) -> String {
+    match options {
         [] => format!("Denied: {call}; allow everything with --yolo."),
         rules if rules.len() > RULES => format!("Denied: {call}; allow everything with --yolo."),
         rules => format!("Denied: {call}; allow it with {}, or everything with --yolo.", rules.join(" ")),

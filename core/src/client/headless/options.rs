@@ -58,7 +58,8 @@ pub struct Gathered {
     #[serde(default)]
     pub schema: Option<String>,
     /// What there is to say about how it came together.
-    pub warning: Option<String>,
+    #[serde(default)]
+    pub warnings: Vec<String>,
 }
 
 /// The session that a run is for.

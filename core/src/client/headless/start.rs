@@ -38,8 +38,8 @@ impl Headless {
         if self.phase != Phase::Reading {
             return;
         }
-        let Gathered { text, attachments, rules, system, schema, warning } = gathered;
-        if let Some(warning) = warning {
+        let Gathered { text, attachments, rules, system, schema, warnings } = gathered;
+        for warning in warnings {
             self.warn(now, &warning, out);
         }
         if text.trim().is_empty() {

@@ -51,6 +51,21 @@ fn where_no_rule_or_too_many_would_do_only_the_whole_is_offered() {
 }
 
 #[test]
+fn what_cannot_be_known_beforehand_is_said_to_be_so() {
+    for (facts, advice) in [
+        (
+            r#"{"allow":["bash"],"unknown":true}"#,
+            "allow all commands with --allow bash, or everything with --yolo",
+        ),
+        (r#"{"allow":[],"unknown":true}"#, "allow everything with --yolo"),
+    ] {
+        let stand = denied(options(Format::Text), &[Some(facts)]);
+        let line = format!("hostler: Denied: bash make; what it does cannot be known beforehand; {advice}.");
+        assert_eq!(hints(&stand), [line]);
+    }
+}
+
+#[test]
 fn there_are_three_lines_at_most() {
     let facts: Vec<_> = (0..5).map(|at| format!(r#"{{"allow":["bash(a{at})"]}}"#)).collect();
     let facts: Vec<_> = facts.iter().map(|facts| Some(facts.as_str())).collect();

@@ -65,7 +65,7 @@ fn warnings_go_to_standard_error_in_other_formats() {
         stand.feed(Input::Begin);
         stand.feed(Input::Ready(Box::new(Gathered {
             text: "Do it.".into(),
-            warning: Some("not read".into()),
+            warnings: vec!["not read".into()],
             ..Gathered::default()
         })));
         assert_eq!(stand.err, "hostler: warning: not read\n");

@@ -8,7 +8,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::glob;
-use super::intent::{Access, Intent, PathUse};
+use super::intent::{Access, Intent, Opaque, PathUse};
 use super::judge::reads;
 use super::line::line;
 use super::rule::{Action, Rule, Subject};
@@ -26,6 +26,10 @@ pub struct Ask {
     /// The rules that would have let the call pass: what is granted by whoever permits it for more than once, and to be
     /// shown to them as it is. Empty if it can only be permitted this once.
     pub grants: Vec<Rule>,
+    /// Whether it would have passed if the whole tool were allowed, where it is not known what the call does and so no
+    /// grants say it.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub whole: bool,
 }
 
 /// A part of a call that is judged by itself.
@@ -34,6 +38,8 @@ pub struct Ask {
 pub enum Part {
     /// A command is executed, with those words.
     Command(Vec<String>),
+    /// That command does what cannot be known beforehand.
+    Opaque(Opaque),
     /// A path is used.
     Path {
         /// The path.
@@ -57,13 +63,27 @@ impl Ask {
         let tool = &self.tool;
         let what = self.what();
         let advice = match self.allows().as_slice() {
-            [] => "with --yolo".to_string(),
-            rules => format!("with {}, or everything with --yolo", rules.join(" ")),
+            [] if self.whole => format!("{} with --allow {tool}, or everything with --yolo", all_of(tool)),
+            [] if self.is_unknown() => "everything with --yolo".to_string(),
+            [] => "it with --yolo".to_string(),
+            rules => format!("it with {}, or everything with --yolo", rules.join(" ")),
         };
         format!(
             "Permission denied: {tool} needs permission to {what}, and nobody can be asked in this run. Nothing was done. (The \
-             user can allow it {advice}.)"
+             user can allow {advice}.)"
         )
+    }
+
+    /// Whether some of what the call does is not known, so that no rule about less than its tool could be about it.
+    pub fn is_unknown(&self) -> bool {
+        self.parts.contains(&Part::Rest)
+    }
+
+    /// The rules for `--allow` that would have let the call pass, or none.
+    pub fn would_do(&self) -> Vec<String> {
+        let of_tool = self.whole && self.grants.is_empty();
+        let grants = self.grants.iter().map(|rule| rule.subject.to_string());
+        grants.chain(of_tool.then(|| self.tool.clone())).collect()
     }
 
     /// What needs permission, as the end of a sentence: `run ls /etc, and read /etc`.
@@ -103,6 +123,7 @@ impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Command(words) => write!(f, "run {}", short(&line(words))),
+            Self::Opaque(opaque) => write!(f, "run {}, which may do anything", short(&line(&opaque.command))),
             Self::Path { path, access: Access::Read, .. } => write!(f, "read {}", short(&path.path)),
             Self::Path { path, access: Access::Write, .. } => write!(f, "write {}", short(&path.path)),
             Self::Path { path, access: Access::Any, .. } => write!(f, "use {}", short(&path.path)),
@@ -119,10 +140,16 @@ fn short(text: &str) -> String {
     if letters.next().is_some() { format!("{begin}…") } else { begin }
 }
 
+/// All that a tool does, in the words of an advice.
+pub(crate) fn all_of(tool: &str) -> &str {
+    if tool == "bash" { "all commands" } else { "all of it" }
+}
+
 /// The parts of a call.
 pub(super) fn parts(tool: &str, intent: &Intent) -> Vec<Part> {
     let path = |access, argument| move |path: &PathUse| Part::Path { path: path.clone(), access, argument };
     let mut parts: Vec<_> = intent.commands.iter().cloned().map(Part::Command).collect();
+    parts.extend(intent.opaque.iter().filter(|opaque| counts(opaque, intent)).cloned().map(Part::Opaque));
     parts.extend(intent.writes.iter().map(path(Access::Write, false)));
     parts.extend(intent.hosts.iter().cloned().map(Part::Host));
     // A tool that does none of these and does not only read is more than what is known of it.
@@ -141,6 +168,30 @@ pub(super) fn parts(tool: &str, intent: &Intent) -> Vec<Part> {
     different
 }
 
+/// Whether nothing stricter is said of the same command.
+fn counts(opaque: &Opaque, intent: &Intent) -> bool {
+    let is_stricter = |other: &Opaque| other.command == opaque.command && !other.always;
+    !opaque.always || !intent.opaque.iter().any(is_stricter)
+}
+
+/// These parts without commands that are among them as opaque too: whoever allows a command although it may do anything
+/// allows the command.
+pub(super) fn once(mut parts: Vec<Part>) -> Vec<Part> {
+    let opaque: Vec<_> = parts.iter().filter_map(Part::opaque).cloned().collect();
+    parts.retain(|part| !matches!(part, Part::Command(words) if opaque.contains(words)));
+    parts
+}
+
+impl Part {
+    /// The words of a command that may do anything.
+    fn opaque(&self) -> Option<&Vec<String>> {
+        match self {
+            Self::Opaque(opaque) => Some(&opaque.command),
+            Self::Command(_) | Self::Path { .. } | Self::Host(_) | Self::Tool | Self::Rest => None,
+        }
+    }
+}
+
 /// The rules that allow all of these parts, or none if that cannot be said in rules.
 pub(super) fn grants(parts: &[Part]) -> Vec<Rule> {
     let subjects: Option<Vec<_>> = parts.iter().map(subject).collect();
@@ -157,6 +208,7 @@ pub(super) fn grants(parts: &[Part]) -> Vec<Rule> {
 fn subject(part: &Part) -> Option<Subject> {
     match part {
         Part::Command(words) => Some(Subject::Command(command(words))),
+        Part::Opaque(opaque) => Some(Subject::Command(exactly(&opaque.command))),
         // A name that is not UTF-8 stands for several.
         Part::Path { path, .. } if path.path.contains('\u{fffd}') => None,
         Part::Path { path, access, .. } => {
@@ -202,8 +254,13 @@ const READERS: &[&str] =
 fn command(words: &[String]) -> String {
     match telling(words) {
         Some(words) => format!("{} *", line(words)),
-        None => glob::escaped(&line(words)),
+        None => exactly(words),
     }
+}
+
+/// The pattern of that command and no other.
+fn exactly(words: &[String]) -> String {
+    glob::escaped(&line(words))
 }
 
 /// The first words of a command, if they say what it does.

@@ -75,6 +75,20 @@ pub(super) fn literal_letters(pattern: &str, kind: Kind) -> usize {
     tokens(pattern, kind).iter().filter(|token| matches!(token, Token::Letter(_))).count()
 }
 
+/// The letters that a pattern begins with, before its first wildcard.
+pub(super) fn literal_begin(pattern: &str, kind: Kind) -> String {
+    let letter = |token| match token {
+        Token::Letter(letter) => Some(letter),
+        Token::One | Token::Name | Token::All | Token::Directories | Token::Within => None,
+    };
+    tokens(pattern, kind).into_iter().map_while(letter).collect()
+}
+
+/// Whether a pattern has no wildcard.
+pub(super) fn is_literal(pattern: &str, kind: Kind) -> bool {
+    tokens(pattern, kind).iter().all(|token| matches!(token, Token::Letter(_)))
+}
+
 /// The only text that fits a pattern; none if several do.
 pub(crate) fn literal(pattern: &str) -> Option<String> {
     let letter = |token| match token {

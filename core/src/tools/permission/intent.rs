@@ -1,5 +1,6 @@
 //! What a tool call would touch, found out by the shell.
 
+use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -20,11 +21,28 @@ pub struct Intent {
     pub arguments: Vec<Argument>,
     /// The hosts that it would talk to.
     pub hosts: Vec<String>,
+    /// Those of its commands that do what cannot be known, although it is known what they are called with. What they do is
+    /// not in the rest of this.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opaque: Vec<Opaque>,
+    /// What those commands may do, as far as their words look like it. It takes no permission, since it may as well be data,
+    /// and is there for the rules that deny or ask.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guess: Option<Box<Intent>>,
     /// Whether the above is all of it. What cannot be understood whole is never taken for harmless.
     pub complete: bool,
     /// The workspace, absolute: where relative paths in rules begin.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub root: String,
+}
+
+/// A command that does what cannot be known beforehand, and nothing else about it is in doubt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Opaque {
+    /// Its words, each as the program gets it.
+    pub command: Vec<String>,
+    /// Whether that is so whatever its arguments are, as with `docker`; or because of these, as with `git -c`.
+    pub always: bool,
 }
 
 /// A path that a tool call would touch, links resolved.

@@ -39,7 +39,8 @@ pub fn judge<'a>(
         Ok(asked) => asked,
     };
     let grants = useful(tool, intent, &rules, ask::grants(&asked));
-    let ask = Ask { tool: tool.to_string(), parts: asked, grants };
+    let whole = asked.contains(&Part::Rest) && is_whole_enough(tool, intent, &rules);
+    let ask = Ask { tool: tool.to_string(), parts: asked, grants, whole };
     match mode {
         PermissionMode::Interactive => Verdict::Ask(ask),
         PermissionMode::Headless | PermissionMode::Plan | PermissionMode::Yolo => Verdict::Deny(ask.nobody()),
@@ -56,20 +57,45 @@ fn sift(tool: &str, intent: &Intent, rules: &[&Rule]) -> Result<Vec<Part>, Strin
             (Action::Allow, _) => {}
         }
     }
-    Ok(asked)
+    for part in intent.guess.iter().flat_map(|guess| ask::parts(tool, guess)) {
+        match guessed(&part, rules, &intent.root) {
+            Some((Action::Deny, rule)) => return Err(forbidden(tool, &part, Some(rule))),
+            Some((Action::Ask, _)) if !asked.contains(&part) => asked.push(part),
+            Some((Action::Ask | Action::Allow, _)) | None => {}
+        }
+    }
+    Ok(ask::once(asked))
 }
 
 /// What a part of a call comes to, and the rule that says so if one does.
 fn decide<'a>(tool: &str, part: &Part, rules: &[&'a Rule], root: &str) -> (Action, Option<&'a Rule>) {
-    let Part::Path { path, access: Access::Any, argument } = part else {
-        return decide_one(tool, part, rules, root);
-    };
-    // Where it is not known which of the two is done, both must be permitted.
-    let by = |access| {
-        let part = Part::Path { path: path.clone(), access, argument: *argument };
-        decide_one(tool, &part, rules, root)
-    };
-    by(Access::Read).max(by(Access::Write))
+    match by_access(part) {
+        Some([read, write]) => {
+            decide_one(tool, &read, rules, root).max(decide_one(tool, &write, rules, root))
+        }
+        None => decide_one(tool, part, rules, root),
+    }
+}
+
+/// What the rules make of something that may be done, and may as well be nothing of the kind.
+fn guessed<'a>(part: &Part, rules: &[&'a Rule], root: &str) -> Option<(Action, &'a Rule)> {
+    match by_access(part) {
+        Some([read, write]) => by_finest(&read, rules, root).max(by_finest(&write, rules, root)),
+        None => by_finest(part, rules, root),
+    }
+}
+
+/// Where it is not known which of the two is done with a path: the one and the other, since both must be permitted.
+fn by_access(part: &Part) -> Option<[Part; 2]> {
+    let Part::Path { path, access: Access::Any, argument } = part else { return None };
+    let by = |access| Part::Path { path: path.clone(), access, argument: *argument };
+    Some([by(Access::Read), by(Access::Write)])
+}
+
+/// The rule about a part that has the longest literal prefix, the strictest of several.
+fn by_finest<'a>(part: &Part, rules: &[&'a Rule], root: &str) -> Option<(Action, &'a Rule)> {
+    let about = |rule: &&'a Rule| Some((matching::strength(rule, part, root)?, rule.action, *rule));
+    rules.iter().filter_map(about).max().map(|(_, action, rule)| (action, rule))
 }
 
 pub(super) fn decide_one<'a>(
@@ -78,15 +104,15 @@ pub(super) fn decide_one<'a>(
     rules: &[&'a Rule],
     root: &str,
 ) -> (Action, Option<&'a Rule>) {
-    let matching =
-        rules.iter().filter_map(|rule| Some((matching::strength(rule, part, root)?, rule.action, *rule)));
     let of_tool = |rule: &&&Rule| matches!(&rule.subject, Subject::Tool(name) if name == tool);
-    if let Some((_, action, rule)) = matching.max() {
+    if let Some((action, rule)) = by_finest(part, rules, root) {
         return (action, Some(rule));
     }
     match rules.iter().filter(of_tool).max() {
         Some(rule)
-            if *part == Part::Rest && rule.action == Action::Allow && rules.iter().any(|r| restricts(r)) =>
+            if matches!(part, Part::Rest | Part::Opaque(_))
+                && rule.action == Action::Allow
+                && rules.iter().any(|r| restricts(r)) =>
         {
             (Action::Ask, None)
         }
@@ -105,7 +131,7 @@ fn by_default(tool: &str, part: &Part) -> Action {
         Part::Path { path, argument: true, .. } => path.inside,
         Part::Path { path, access, argument: false } => path.inside && *access == Access::Read,
         Part::Tool => matches!(tool, "todos" | "agent"),
-        Part::Command(_) | Part::Host(_) | Part::Rest => false,
+        Part::Command(_) | Part::Opaque(_) | Part::Host(_) | Part::Rest => false,
     };
     if allowed { Action::Allow } else { Action::Ask }
 }
@@ -133,6 +159,13 @@ fn useful(tool: &str, intent: &Intent, rules: &[&Rule], grants: Vec<Rule>) -> Ve
     let with: Vec<_> = rules.iter().copied().chain(&grants).collect();
     let are_useful = sift(tool, intent, &with).is_ok_and(|asked| asked.is_empty());
     if are_useful { grants } else { Vec::new() }
+}
+
+/// Whether the call would be allowed if all were that its tool does and no other rule is about.
+fn is_whole_enough(tool: &str, intent: &Intent, rules: &[&Rule]) -> bool {
+    let all = Rule { action: Action::Allow, subject: Subject::Tool(tool.to_string()) };
+    let with: Vec<_> = rules.iter().copied().chain([&all]).collect();
+    sift(tool, intent, &with).is_ok_and(|asked| asked.is_empty())
 }
 
 /// What a denial begins with that names its rule, which follows.

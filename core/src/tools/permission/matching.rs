@@ -9,7 +9,7 @@ use alloc::string::String;
 
 use super::ask::Part;
 use super::glob::{self, Case, Kind};
-use super::intent::{Access, PathUse};
+use super::intent::{Access, Opaque, PathUse};
 use super::line::line;
 use super::rule::{Action, Rule, Subject};
 
@@ -31,6 +31,11 @@ pub(super) fn strength(rule: &Rule, part: &Part, root: &str) -> Option<usize> {
     match (&rule.subject, part) {
         (Subject::Command(pattern), Part::Command(words)) => {
             about_command(pattern, words, narrow).then(|| glob::literal_prefix(pattern, Kind::Line))
+        }
+        (Subject::Command(pattern), Part::Opaque(opaque)) => {
+            let is_meant =
+                about_command(pattern, &opaque.command, narrow) && (!narrow || accepts(pattern, opaque));
+            is_meant.then(|| glob::literal_prefix(pattern, Kind::Line))
         }
         (Subject::Path { access, pattern }, Part::Path { path, access: used, .. }) => {
             let is_meant = match (access, used) {
@@ -68,7 +73,20 @@ fn about_command(pattern: &str, words: &[String], narrow: bool) -> bool {
     fits(&line(&named))
 }
 
+/// Whether whoever allows a pattern that fits such a command has had it in mind: they wrote that command, or the name of a
+/// program that never says what it does.
+fn accepts(pattern: &str, opaque: &Opaque) -> bool {
+    let Some(program) = opaque.command.first() else { return false };
+    let begin = glob::literal_begin(pattern, Kind::Line);
+    let names = |program: &str| begin.starts_with(&format!("{} ", line(&[String::from(program)])));
+    let name = program.rsplit('/').next().unwrap_or(program);
+    glob::is_literal(pattern, Kind::Line) || (opaque.always && (names(program) || names(name)))
+}
+
 fn about_path(pattern: &str, path: &PathUse, root: &str, narrow: bool) -> Option<usize> {
+    // With a slash at its end it is about a directory. What denies or asks is about all that is in one anyway.
+    let all_in_it = (narrow && pattern.ends_with('/')).then(|| format!("{pattern}**"));
+    let pattern = all_in_it.as_deref().unwrap_or(pattern);
     let trimmed = pattern.strip_prefix("**/").unwrap_or(pattern).trim_end_matches('/');
     if trimmed.is_empty() {
         return about_tree("/", &path.path, narrow);

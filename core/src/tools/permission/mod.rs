@@ -5,7 +5,8 @@
 //! call, else one that needs permission asks for it ([`judge`]). What is asked for can be granted as rules ([`Ask`]).
 //!
 //! Within one kind of part the rule with the longest literal prefix decides, and of equally long ones the strictest; a rule
-//! of a whole tool is the weakest of all. What a rule allows is taken narrowly and what it denies broadly (`matching`),
+//! of a whole tool is the weakest of all. A command of which nobody can know what it does ([`Opaque`]) is a part of its own
+//! besides, for which a rule must say that command exactly or name its program. What a rule allows is taken narrowly and what it denies broadly (`matching`),
 //! so that a doubt ends in a question.
 //!
 //! A call that goes through a directory is judged by that directory; what it must leave out on its way is said by [`Shut`].
@@ -21,10 +22,10 @@ mod shut;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use ask::tells;
 pub use ask::{Ask, Part};
+pub(crate) use ask::{all_of, tells};
 pub(crate) use glob::{escaped, literal};
-pub use intent::{Access, Argument, Intent, PathUse};
+pub use intent::{Access, Argument, Intent, Opaque, PathUse};
 pub use judge::{Verdict, forbidding_rule, is_offered, judge};
 pub use line::line;
 pub use rule::{Action, BadRule, Rule, Subject};

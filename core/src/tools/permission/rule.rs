@@ -260,6 +260,27 @@ impl Rule {
     }
 }
 
+impl Rule {
+    /// The only path that a rule allows, where it allows one alone: whoever writes a directory means what is in it, perhaps.
+    pub fn only_path(&self) -> Option<String> {
+        match &self.subject {
+            Subject::Path { pattern, .. } if self.action == Action::Allow && !pattern.ends_with('/') => {
+                glob::literal(pattern)
+            }
+            Subject::Tool(_) | Subject::Command(_) | Subject::Path { .. } | Subject::Host(_) => None,
+        }
+    }
+
+    /// The same rule for all that is in the directory that its path is. Of other rules it is the same one.
+    pub fn in_it(&self) -> Self {
+        let mut rule = self.clone();
+        if let Subject::Path { pattern, .. } = &mut rule.subject {
+            *pattern = format!("{}/**", pattern.trim_end_matches('/'));
+        }
+        rule
+    }
+}
+
 impl fmt::Display for Subject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

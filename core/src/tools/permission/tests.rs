@@ -32,12 +32,18 @@ fn place(path: &str) -> PathUse {
     PathUse { path: path.to_owned(), inside: path == "/w" || path.starts_with("/w/") }
 }
 
-/// An intent from a text: `$ command`, `< path`, `> path`, `@ host`, `~ path` for an argument, `?` for not all.
+/// An intent from a text: `$ command`, `< path`, `> path`, `@ host`, `~ path` for an argument, `?` for not all; `! command` for
+/// one that is always opaque, `!! command` for one that is so by its arguments, `% command` for a guess.
 fn intent(text: &str) -> Intent {
     let mut intent = Intent { complete: true, root: "/w".to_owned(), ..Intent::default() };
     for part in text.split("; ").filter(|part| !part.is_empty()) {
         match part.split_once(' ').unwrap_or((part, "")) {
             ("$", command) => intent.commands.push(words(command)),
+            (mark @ ("!" | "!!"), command) => {
+                intent.commands.push(words(command));
+                intent.opaque.push(Opaque { command: words(command), always: mark == "!" });
+            }
+            ("%", command) => intent.guess.get_or_insert_default().commands.push(words(command)),
             ("<", path) => intent.reads.push(place(path)),
             (">", path) => intent.writes.push(place(path)),
             ("@", host) => intent.hosts.push(host.to_owned()),
@@ -129,6 +135,73 @@ fn what_is_not_known_is_allowed_by_a_whole_tool_only_where_nothing_is_finer() {
     check("bash", &["allow bash", "deny path(.env)"], &[("$ ls; ?", "ask")]);
     check("bash", &["allow bash(*)"], &[("$ ls; ?", "ask")]);
     check("bash", &["deny bash"], &[("?", "deny")]);
+}
+
+#[test]
+fn a_command_that_may_do_anything_is_allowed_by_its_name_or_its_words_and_by_no_less() {
+    let docker: &[(&[&str], &str, &str)] = &[
+        (&["allow bash(docker *)"], "! docker ps", "allow"),
+        (&["allow bash(docker *)"], "! docker", "allow"),
+        (&["allow bash(docker *)"], "! /usr/bin/docker ps", "allow"),
+        (&["allow bash(docker *)"], "! ./docker ps", "ask"),
+        (&["allow bash(./docker *)"], "! ./docker ps", "allow"),
+        (&["allow bash(docker p*)"], "! docker ps", "allow"),
+        (&["allow bash(docker ps)"], "! docker ps", "allow"),
+        (&["allow bash(docker ps)"], "! docker ps -a", "ask"),
+        (&["allow bash(docker*)"], "! docker ps", "ask"),
+        (&["allow bash(d* *)"], "! docker ps", "ask"),
+        (&["allow bash(*)"], "! docker ps", "ask"),
+        (&["allow bash(* ps)"], "! docker ps", "ask"),
+        (&["allow bash"], "! docker ps", "allow"),
+        (&["allow bash", "deny bash(rm)"], "! docker ps", "ask"),
+        (&["allow bash", "deny bash(rm)", "allow bash(docker *)"], "! docker ps", "allow"),
+        (&["allow bash", "deny bash(rm)", "allow bash(*)"], "! docker ps", "ask"),
+        (&["allow bash(docker *)", "deny bash(docker p*)"], "! docker ps", "deny"),
+        (&["allow bash(docker *)", "ask bash(docker ps)"], "! docker ps", "ask"),
+        (&["allow bash(docker *)"], "! docker ps; ?", "ask"),
+        (&["allow bash(git *)"], "!! git -c a=b log", "ask"),
+        (&["allow bash(git -c *)"], "!! git -c a=b log", "ask"),
+        (&["allow bash(git -c a=b log)"], "!! git -c a=b log", "allow"),
+        (&["allow bash(git -c a=b *)"], "!! git -c a=b log", "ask"),
+    ];
+    for (rule_texts, text, expected) in docker {
+        let found = verdict("bash", &intent(text), Interactive, &rules(rule_texts));
+        assert_eq!(found, *expected, "{text} {rule_texts:?}");
+    }
+}
+
+#[test]
+fn a_guess_needs_no_permission_and_is_held_against_what_denies_or_asks() {
+    let allowed = "allow bash(docker *)";
+    for (rule_texts, expected) in [
+        (&[allowed][..], "allow"),
+        (&[allowed, "deny bash(rm)"], "deny"),
+        (&[allowed, "ask bash(rm)"], "ask"),
+        (&[allowed, "deny bash(rm)", "allow bash(rm x)"], "allow"),
+        (&[allowed, "deny bash"], "allow"),
+        (&["allow bash", "deny bash(rm)"], "deny"),
+    ] {
+        let found = verdict("bash", &intent("! docker run rm; % rm x"), Interactive, &rules(rule_texts));
+        assert_eq!(found, expected, "{rule_texts:?}");
+    }
+    assert_eq!(verdict("bash", &intent("! docker run rm; % rm x"), Yolo, &rules(&["deny bash(rm)"])), "deny");
+}
+
+#[test]
+fn a_slash_at_the_end_of_what_is_allowed_means_all_that_is_in_the_directory() {
+    let some = ["allow write(src/)", "allow write(/x/)", "deny write(src/keys/)"];
+    let rows = [
+        ("> /w/src/a", "allow"),
+        ("> /w/src/b/a", "allow"),
+        ("> /w/src", "allow"),
+        ("> /w/other/src/a", "ask"),
+        ("> /w/srcs", "ask"),
+        ("> /x/a/b", "allow"),
+        ("> /w/src/keys/a", "deny"),
+    ];
+    check("write", &some, &rows);
+    // What is denied by a name alone is denied wherever it is found, as it is without the slash.
+    check("view", &["deny read(keys/)"], &[("< /w/a/keys/b", "deny"), ("< /w/keys", "deny")]);
 }
 
 #[test]
@@ -234,7 +307,14 @@ fn a_refusal_says_what_and_how_it_could_be_allowed() {
     assert!(asked.contains("permission to run git log -1, and nobody can be asked"), "{asked}");
     assert!(asked.contains("--allow 'bash(git log *)'"), "{asked}");
     let unknown = told("$ git log; ?", &[]);
-    assert!(!unknown.contains("--allow") && unknown.contains("--yolo"), "{unknown}");
+    assert!(unknown.contains("allow all commands with --allow bash, or everything with --yolo"), "{unknown}");
+    let finer = told("$ git log; ?", &["deny bash(rm)"]);
+    assert!(!finer.contains("--allow") && finer.contains("allow everything with --yolo"), "{finer}");
+    let opaque = told("!! node -e 1", &[]);
+    assert!(opaque.contains("permission to run node -e 1, which may do anything, and nobody"), "{opaque}");
+    assert!(opaque.contains("allow it with --allow 'bash(node -e 1)', or everything"), "{opaque}");
+    let within = told("!! git -c a=b log; $ git log", &["allow bash(git *)"]);
+    assert!(within.contains("allow it with --allow 'bash(git -c a=b log)', or everything"), "{within}");
     let denied = told("$ rm x", &["deny bash(rm)"]);
     assert!(denied.contains("by the rule \"deny bash(rm)\", bash may not run rm x."), "{denied}");
     assert_eq!(forbidding_rule("bash", &denied), Some("deny bash(rm)"));
@@ -314,7 +394,7 @@ fn a_path_can_be_granted_with_its_directory() {
 
 #[test]
 fn what_was_written_down_is_read_again() {
-    let Verdict::Ask(ask) = judge("bash", &intent("$ ls; > /x; @ h; ~ /y"), Interactive, &[]) else {
+    let Verdict::Ask(ask) = judge("bash", &intent("$ ls; ! x; > /x; @ h; ~ /y; ?"), Interactive, &[]) else {
         panic!()
     };
     let text = serde_json::to_string(&ask).unwrap();
@@ -335,6 +415,9 @@ const RULES: &[&str] = &[
     "bash(rm)",
     "bash(rm *)",
     "bash(git log -1)",
+    "bash(docker *)",
+    "bash(docker ps)",
+    "bash(node -e 1)",
     "path(.env)",
     "read(**)",
     "write(src/**)",
@@ -357,6 +440,11 @@ const PARTS: &[&str] = &[
     "$ /bin/rm x",
     "$ ./rm x",
     "$ ls",
+    "! docker ps",
+    "!! node -e 1",
+    "!! git log",
+    "% rm x",
+    "% git log",
     "< /w/src/a",
     "< /etc/a",
     "< /w/.env",
@@ -443,6 +531,10 @@ proptest! {
         prop_assume!(!intent.commands.is_empty());
         let mut both = intent.clone();
         both.commands.extend(more.commands);
+        both.opaque.extend(more.opaque);
+        if let Some(more) = more.guess {
+            both.guess.get_or_insert_default().commands.extend(more.commands);
+        }
         both.reads.extend(more.reads);
         both.writes.extend(more.writes);
         both.arguments.extend(more.arguments);
@@ -465,6 +557,11 @@ proptest! {
     ) {
         if let Verdict::Ask(ask) = judge(tool, &intent, Interactive, &rules) {
             prop_assert!(!ask.parts.is_empty());
+            prop_assert!(!ask.whole || ask.is_unknown());
+            if ask.whole {
+                let all = Rule { action: Action::Allow, subject: Subject::Tool(tool.to_owned()) };
+                prop_assert_eq!(judge(tool, &intent, Headless, rules.iter().chain([&all])), Verdict::Allow);
+            }
             prop_assert!(intent.complete || ask.grants.is_empty() || !ask.parts.contains(&Part::Rest));
             if !ask.grants.is_empty() {
                 let with = rules.iter().chain(&ask.grants);

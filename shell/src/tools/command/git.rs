@@ -1,6 +1,7 @@
 //! `git`, whose options before the command hide which command it is, and some of whose commands execute others.
 
 use super::Found;
+use super::hosts;
 use super::known::Access;
 use super::word::Word;
 
@@ -52,11 +53,64 @@ const EXECUTES: &[&str] = &[
 const EXECUTING_OPTIONS: &[&str] =
     &["--up", "--rec", "--exe", "--ext", "--open", "--tool", "--template", "--config", "--ed", "--sh"];
 
+/// Options that begin like one of those and only say what is shown, or what is looked at, by the command.
+const SHOWING_OPTIONS: &[(&str, &[&str])] = &[
+    ("add", &["--update"]),
+    ("blame", &["--show-email", "--show-name", "--show-number", "--show-stats"]),
+    ("branch", &["--show-current"]),
+    ("config", &["--show-origin", "--show-scope"]),
+    ("diff", &["--shortstat"]),
+    ("diff-index", &["--shortstat"]),
+    ("diff-tree", &["--shortstat"]),
+    ("for-each-ref", &["--shell"]),
+    ("grep", &["--extended-regexp", "--show-function"]),
+    ("log", &["--shortstat", "--extended-regexp", "--show-pulls", "--show-linear-break", "--show-notes"]),
+    (
+        "rev-parse",
+        &[
+            "--short",
+            "--show-cdup",
+            "--show-object-format",
+            "--show-prefix",
+            "--show-superproject-working-tree",
+            "--show-toplevel",
+        ],
+    ),
+    ("rev-list", &["--extended-regexp", "--show-pulls"]),
+    ("shortlog", &["--extended-regexp"]),
+    ("show", &["--shortstat", "--show-notes"]),
+    ("stash", &["--shortstat"]),
+    ("status", &["--short", "--show-stash"]),
+    ("symbolic-ref", &["--short"]),
+];
+
+/// Commands that talk to the host of an address, so that it is no path to them.
+const REMOTE: &[&str] = &["clone", "fetch", "ls-remote", "push", "pull"];
+
+/// Options with which `git config` only reads, whatever stands behind them: it refuses to do more than one thing at once.
+const READING_CONFIG: &[&str] = &["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l"];
+
+/// Options of `git config` that say where to look and how to show what is there.
+const CONFIG_FLAGS: &[&str] = &[
+    "--global",
+    "--local",
+    "--system",
+    "--worktree",
+    "-z",
+    "--null",
+    "--name-only",
+    "--show-origin",
+    "--show-scope",
+    "--bool",
+    "--int",
+    "--path",
+];
+
 impl Found {
     /// Takes apart how git is called.
     pub(super) fn git(&mut self, words: &[Word]) {
         let begin = self.global_options(words);
-        self.uses("", words);
+        self.uses("", &without_addresses(words, begin));
         let Some(command) = words.get(begin) else { return };
         if begin > 1 {
             // What it is called without those options, which is what rules speak of.
@@ -65,7 +119,7 @@ impl Found {
             self.record(&plain);
         }
         let Some(command) = command.literal() else { return };
-        self.command_of_git(command, &words[begin + 1..]);
+        self.command_of_git(words, command, &words[begin + 1..]);
     }
 
     fn global_options(&mut self, words: &[Word]) -> usize {
@@ -80,21 +134,22 @@ impl Found {
                     self.moved_to(words.get(index + 1));
                 } else if !matches!(name, "--work-tree" | "--namespace") {
                     // Where settings come from, which can name programs.
-                    self.unsure();
+                    self.opaque(words, false);
                 }
                 index += if attached || name == "--exec-path" { 1 } else { 2 };
             } else {
-                self.unsure();
+                self.opaque(words, false);
                 index += 1;
             }
         }
         index
     }
 
-    fn command_of_git(&mut self, command: &str, arguments: &[Word]) {
+    fn command_of_git(&mut self, words: &[Word], command: &str, arguments: &[Word]) {
         let text = |word: &Word| word.text.clone();
         let executes = |word: &Word| {
-            EXECUTING_OPTIONS.iter().any(|begin| word.text.starts_with(begin)) || word.text.contains("ext::")
+            let by_option = EXECUTING_OPTIONS.iter().any(|begin| word.text.starts_with(begin));
+            (by_option && !only_shows(command, &word.text)) || word.text.contains("ext::")
         };
         let short: &[&str] = match command {
             "clone" => &["-u", "-c"],
@@ -105,20 +160,29 @@ impl Found {
         };
         let by_letter = |word: &Word| short.iter().any(|option| word.text.starts_with(option));
         if EXECUTES.contains(&command) || arguments.iter().any(|word| executes(word) || by_letter(word)) {
-            self.unsure();
+            self.opaque(words, false);
         }
         let first = arguments.first().map(text).unwrap_or_default();
         match (command, first.as_str()) {
             ("bisect", "run") if arguments.len() > 1 => self.run(arguments[1..].to_vec()),
             ("submodule", "foreach") => arguments[1..].iter().for_each(|word| self.script_of(&word.text)),
             ("rebase", _) => self.executed_in_between(arguments),
-            ("config", _)
-                if !arguments.iter().any(|word| matches!(word.text.as_str(), "--get" | "--list" | "-l")) =>
-            {
-                self.unsure();
-            }
+            ("config", _) if !reads_config(arguments) => self.opaque(words, false),
+            ("clone", _) => self.cloned(arguments),
             _ => {}
         }
+    }
+
+    /// The directory that a clone makes: the one that is named behind the address, or one that is called like it.
+    fn cloned(&mut self, arguments: &[Word]) {
+        let Some((at, name)) =
+            arguments.iter().enumerate().find_map(|(at, word)| Some((at, hosts::cloned(word.literal()?)?)))
+        else {
+            return;
+        };
+        self.places.argument(name, Access::Write, true);
+        let named = arguments.iter().skip(at + 1).filter(|word| !word.text.starts_with('-'));
+        named.for_each(|word| self.places.argument(&word.text, Access::Write, true));
     }
 
     /// `rebase -x`, for the rules that deny.
@@ -160,5 +224,37 @@ impl Found {
         if again || !self.places.go(path) {
             self.unsure();
         }
+    }
+}
+
+/// Whether an option that begins like one that executes is known to be another one.
+fn only_shows(command: &str, option: &str) -> bool {
+    SHOWING_OPTIONS.iter().any(|(name, options)| *name == command && options.contains(&option))
+}
+
+/// Whether `git config` with those arguments reads and changes nothing: with nothing but a name it says what that is set to.
+fn reads_config(arguments: &[Word]) -> bool {
+    if !arguments.iter().all(|word| word.known) {
+        return false;
+    }
+    // Further back such a word may be the value of another option, or of the variable.
+    let mut rest =
+        arguments.iter().map(|word| word.text.as_str()).skip_while(|text| CONFIG_FLAGS.contains(text));
+    let is_name = |text: &str| !text.starts_with('-') && text.contains('.');
+    match (rest.next(), rest.next()) {
+        (Some(first), _) if READING_CONFIG.contains(&first) => true,
+        (Some("get" | "list"), _) => true,
+        (Some(name), None) => is_name(name),
+        (Some(_) | None, _) => false,
+    }
+}
+
+/// Words without the addresses that a command takes for hosts and never for paths.
+fn without_addresses(words: &[Word], begin: usize) -> Vec<Word> {
+    let text = |at: usize| words.get(at).and_then(Word::literal).unwrap_or_default();
+    match text(begin) {
+        command if REMOTE.contains(&command) => hosts::without_addresses("git", words, begin + 1),
+        "remote" if text(begin + 1) == "add" => hosts::without_addresses("git", words, begin + 2),
+        _ => words.to_vec(),
     }
 }

@@ -63,9 +63,10 @@ impl Found {
             }
         }
         // The others follow redirections, or execute commands where they lead.
-        let is_known = any && name == "curl" && words.iter().skip(1).all(known::is_plain_curl);
+        let is_curl = name == "curl";
+        let is_known = any && is_curl && words.iter().skip(1).all(known::is_plain_curl);
         if is_network && !is_known {
-            self.unsure();
+            self.opaque(words, !is_curl);
         }
     }
 
@@ -79,6 +80,34 @@ impl Found {
             self.hosts.push(host);
         }
     }
+}
+
+/// Words without the addresses among them, for a program that never takes one for a path. They are looked for from `begin` on.
+/// What may be the value of an option stays: that can be a file whatever it looks like.
+pub(super) fn without_addresses(name: &str, words: &[Word], begin: usize) -> Vec<Word> {
+    let is_path = |(index, word): &(usize, &Word)| {
+        let before = index.checked_sub(1).and_then(|before| words.get(before));
+        let is_operand = *index == begin || before.is_none_or(|word| known::stands_alone(name, word));
+        *index < begin || !is_operand || !is_address(&word.text)
+    };
+    words.iter().enumerate().filter(is_path).map(|(_, word)| word.clone()).collect()
+}
+
+/// Whether a word is a URL that leads to a host. One with `..` in it would lead anywhere if it were a path.
+pub(super) fn is_address(word: &str) -> bool {
+    const SCHEMES: &[&str] = &["http", "https", "ftp", "ftps", "ssh", "git", "git+ssh", "ssh+git"];
+    let scheme = word.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    scheme.is_some_and(|scheme| SCHEMES.contains(&scheme.as_str())) && !word.contains("..")
+}
+
+/// The directory that `git clone` makes for such an address, if it is one.
+pub(super) fn cloned(word: &str) -> Option<&str> {
+    if !is_address(word) && remote(word).is_none() {
+        return None;
+    }
+    let path = word.trim_end_matches('/');
+    let name = path.rsplit(['/', ':']).next().unwrap_or(path);
+    Some(name.strip_suffix(".git").unwrap_or(name)).filter(|name| !name.is_empty())
 }
 
 /// The host of a URL after its `//`.

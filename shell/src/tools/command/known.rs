@@ -69,6 +69,11 @@ const WRITE: &[&str] =
 const BOTH: &[&str] =
     &["cp", "dd", "install", "ln", "mv", "rsync", "sort", "split", "tar", "uniq", "unzip", "zip"];
 
+/// Whether a program only reads, also if it is given further arguments, whatever they are.
+pub(super) fn only_reads(name: &str) -> bool {
+    name == "echo" || (READ.contains(&name) && !matches!(name, "less" | "more" | "rg" | "test"))
+}
+
 /// Programs whose first argument is a pattern.
 const PATTERN: &[&str] = &["egrep", "fgrep", "grep", "rg"];
 
@@ -303,6 +308,52 @@ pub(super) fn is_interpreter(name: &str) -> bool {
     )
 }
 
+/// Whether an option of those has code in it or behind it. Then that is what is run, and not what comes on standard input.
+pub(super) fn is_code_option(name: &str, option: &str) -> bool {
+    let letters = match name.get(..2).unwrap_or_default() {
+        "py" => "c",
+        "pe" | "ru" => "eE",
+        "no" | "bu" | "ts" => "ep",
+        "ph" => "r",
+        "lu" => "e",
+        _ => "",
+    };
+    let is_long = matches!(option, "--eval" | "--print") && letters.contains('p');
+    let cluster = option.strip_prefix('-').unwrap_or_default();
+    // Letters before it that have no value.
+    let is_flag = |letter: char| "nlaswpBISO0".contains(letter) && !letters.contains(letter);
+    let rest = cluster.trim_start_matches(is_flag);
+    is_long || rest.starts_with(|letter| letters.contains(letter))
+}
+
+/// Programs that take code as their first argument, unless it comes from a file.
+const AWK: &[&str] = &["awk", "gawk", "mawk", "nawk"];
+
+/// Words without the code among them, which looks like a path and is none.
+pub(super) fn without_code(name: &str, words: &[Word]) -> Vec<Word> {
+    if !AWK.contains(&name) {
+        return words.to_vec();
+    }
+    let mut kept = Vec::new();
+    let mut rest = words.iter();
+    let mut code = true;
+    kept.extend(rest.next().cloned());
+    while let Some(word) = rest.next() {
+        match word.text.as_str() {
+            "-F" | "-v" => drop(rest.next()),
+            // One that separates fields is no path.
+            text if text.starts_with("-F") => {}
+            text if text.len() > 1 && text.starts_with('-') => {
+                code &= text.starts_with("-v");
+                kept.push(word.clone());
+            }
+            _ if code => code = false,
+            _ => kept.push(word.clone()),
+        }
+    }
+    kept
+}
+
 /// Options of those that change nothing of what is run.
 pub(super) const HARMLESS_INTERPRETER_OPTIONS: &[&str] = &["-u", "-B", "-w", "-W", "-s", "-S", "-I", "-O"];
 
@@ -394,6 +445,47 @@ pub(super) fn is_plain_curl(word: &Word) -> bool {
         }
         Some(letters) => is_cluster(letters),
     }
+}
+
+/// Options of `wget` without a value in the next word.
+const WGET_FLAGS: &[&str] =
+    &["-q", "-S", "-c", "-N", "-nv", "-qO-", "-O-", "--quiet", "--no-verbose", "--spider", "--continue"];
+
+/// Options of commands of `git` that talk to others, without a value in the next word.
+const GIT_FLAGS: &[&str] = &[
+    "-q",
+    "-v",
+    "-n",
+    "-f",
+    "--quiet",
+    "--verbose",
+    "--bare",
+    "--mirror",
+    "--no-checkout",
+    "--progress",
+    "--single-branch",
+    "--tags",
+    "--no-tags",
+    "--heads",
+    "--all",
+    "--prune",
+    "--force",
+    "--set-upstream",
+    "--ff-only",
+    "--rebase",
+];
+
+/// Whether a word is no option that has the next word for its value, as far as that is known.
+pub(super) fn stands_alone(name: &str, word: &Word) -> bool {
+    let text = word.text.as_str();
+    let is_flag = match name {
+        "curl" => text == "--url" || (is_plain_curl(word) && !CURL_VALUED.contains(&text)),
+        "wget" => WGET_FLAGS.contains(&text),
+        "git" => GIT_FLAGS.contains(&text),
+        _ => false,
+    };
+    let has_its_own = text.starts_with("--") && text.contains('=');
+    !text.starts_with('-') || text == "-" || text == "--" || is_flag || has_its_own
 }
 
 /// Variables of programs that only say how they show what they do.

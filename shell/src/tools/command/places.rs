@@ -5,7 +5,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use hostler_core::tools::{Access, Argument, Intent, PathUse};
+use hostler_core::tools::{Access, Argument, Intent, Opaque, PathUse};
 
 use crate::tools::paths;
 
@@ -29,6 +29,8 @@ pub(super) struct Places {
     directories: Vec<PathBuf>,
     mentions: Vec<Mention>,
     complete: bool,
+    /// Whether there were more paths than are looked at.
+    full: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,11 +57,32 @@ impl Places {
             directories: vec![directory.to_owned()],
             mentions: Vec::new(),
             complete: true,
+            full: false,
         };
         if directory != root {
             places.read(&directory.to_string_lossy());
         }
         places
+    }
+
+    /// The same directories, with no path seen from them.
+    pub(super) fn without_paths(&self) -> Self {
+        let (root, directories) = (self.root.clone(), self.directories.clone());
+        Self { root, directories, mentions: Vec::new(), complete: true, full: false }
+    }
+
+    /// What is seen from here is seen from those directories too.
+    pub(super) fn also_from(&mut self, other: &Self) {
+        for directory in &other.directories {
+            if !self.directories.contains(directory) {
+                self.directories.push(directory.clone());
+            }
+        }
+    }
+
+    /// Whether there were more paths than are looked at.
+    pub(super) fn is_full(&self) -> bool {
+        self.full
     }
 
     /// A file that is read.
@@ -116,7 +139,7 @@ impl Places {
             return;
         }
         if self.mentions.len() >= MAX_PATHS {
-            self.complete = false;
+            (self.complete, self.full) = (false, true);
             return;
         }
         self.mentions.push(mention);
@@ -144,7 +167,7 @@ impl Places {
     }
 
     /// All of it as an intent, with commands whose programs are files seen from the directories as well.
-    pub(super) fn into_intent(mut self, commands: Vec<Vec<String>>) -> Intent {
+    pub(super) fn into_intent(mut self, commands: Vec<Vec<String>>, opaque: Vec<Opaque>) -> Intent {
         let mut intent = Intent {
             commands: Vec::new(),
             root: self.root.to_string_lossy().into_owned(),
@@ -152,6 +175,11 @@ impl Places {
         };
         for words in commands {
             self.everywhere(words, &mut intent.commands);
+        }
+        for Opaque { command, always } in opaque {
+            let mut seen = Vec::new();
+            self.everywhere(command, &mut seen);
+            seen.into_iter().for_each(|command| add(&mut intent.opaque, Opaque { command, always }));
         }
         for mention in std::mem::take(&mut self.mentions) {
             for path in self.meant(&mention) {

@@ -4,7 +4,10 @@ use super::Found;
 use super::known::{self, Access};
 use super::walk::RESERVED;
 use super::word::Word;
-use super::{MAX_COMMANDS, shells, wrappers};
+use super::{MAX_COMMANDS, hosts, shells, wrappers};
+
+/// How many words of a program that executes what it is given are looked at as the beginning of a command.
+const GUESSES: usize = 8;
 
 impl Found {
     /// Notes a command and everything that it executes in turn.
@@ -26,9 +29,10 @@ impl Found {
         if words.iter().any(|word| !word.known) {
             self.unsure();
         }
-        if self.commands.len() >= MAX_COMMANDS {
-            return self.unsure();
+        if self.noted >= MAX_COMMANDS {
+            return self.enough();
         }
+        self.noted += 1;
         self.commands.push(words.iter().map(|word| word.text.clone()).collect());
     }
 
@@ -54,8 +58,9 @@ impl Found {
             _ if known::CHANGES_MEANING.contains(&name) => self.unsure(),
             _ if shells::is_shell(name) => self.shell(name, words),
             _ if wrappers::is_known(name) => self.wrapped(name, words),
-            _ if known::RUNNERS.contains(&name) => self.some_runner(words),
-            _ if known::is_interpreter(name) => self.interpreter(words),
+            _ if known::RUNNERS.contains(&name) => self.some_runner(name, words),
+            _ if known::is_interpreter(name) => self.interpreter(name, words),
+            "curl" | "wget" => self.uses(name, &hosts::without_addresses(name, words, 1)),
             _ => self.uses(name, words),
         }
         self.hosts_of(name, words);
@@ -63,16 +68,19 @@ impl Found {
 
     /// A program that executes what it is given, in a way that is not known here: what may be meant is noted, for the rules
     /// that deny.
-    fn some_runner(&mut self, words: &[Word]) {
-        self.unsure();
-        self.uses("", words);
-        self.what_may_be_executed(words);
+    fn some_runner(&mut self, name: &str, words: &[Word]) {
+        self.opaque(words, true);
+        self.uses("", &known::without_code(name, words));
+        self.perhaps(|found| {
+            found.uses("", words);
+            found.what_may_be_executed(words, GUESSES);
+        });
     }
 
     /// Whatever among the words may be a command, or a script, for the rules that deny.
-    pub(super) fn what_may_be_executed(&mut self, words: &[Word]) {
+    pub(super) fn what_may_be_executed(&mut self, words: &[Word], count: usize) {
         let begins = words.iter().enumerate().skip(1).filter(|(_, word)| !word.text.starts_with('-'));
-        for (index, word) in begins.take(3) {
+        for (index, word) in begins.take(count) {
             match word.literal() {
                 Some(text) if text.contains([' ', ';']) => self.script_of(text),
                 _ => self.run(words[index..].to_vec()),
@@ -81,7 +89,7 @@ impl Found {
     }
 
     /// A program that takes code from its arguments or its standard input, unless it is given a file.
-    fn interpreter(&mut self, words: &[Word]) {
+    fn interpreter(&mut self, name: &str, words: &[Word]) {
         let harmless = |word: &Word| {
             known::HARMLESS_INTERPRETER_OPTIONS.contains(&word.text.as_str()) || !word.text.starts_with('-')
         };
@@ -90,7 +98,11 @@ impl Found {
         let asks_only =
             words.len() == 2 && matches!(words[1].text.as_str(), "--version" | "-V" | "--help" | "-v");
         let module = words.get(1).is_some_and(|word| word.text == "-m");
-        if !(asks_only || module || (file.is_some() && before.into_iter().all(harmless))) {
+        if asks_only || module || (file.is_some() && before.into_iter().all(harmless)) {
+        } else if words.windows(2).skip(1).any(|pair| known::is_code_option(name, &pair[0].text)) {
+            self.opaque(words, false);
+        } else {
+            // What it is given on its standard input stands in no word.
             self.unsure();
         }
         self.uses("", words);
@@ -132,7 +144,9 @@ impl Found {
         let options = words.iter().skip(1).filter(|word| word.text.starts_with('-'));
         let script = operands.next().and_then(Word::literal).is_some_and(known::is_plain_sed);
         if !script || !options.into_iter().all(|word| known::SED_OPTIONS.contains(&word.text.as_str())) {
-            self.unsure();
+            // A script from a file or from standard input stands in no word.
+            let has_file = words.iter().any(|word| word.text.starts_with('-') && word.text.contains('f'));
+            if has_file { self.unsure() } else { self.opaque(words, false) }
         }
         let files: Vec<_> = operands.cloned().collect();
         let in_place = words.iter().any(|word| word.text.starts_with("-i") || word.text.contains("in-place"));
@@ -146,7 +160,7 @@ impl Found {
     /// The paths among the words of a program.
     pub(super) fn uses(&mut self, name: &str, words: &[Word]) {
         if words.iter().skip(1).any(|word| known::executes(name, word)) {
-            self.unsure();
+            self.opaque(words, false);
         }
         let Some(usage) = known::usage(name) else { return };
         let skip = 1 + usize::from(usage.first_is_pattern && known::begins_with_pattern(words));

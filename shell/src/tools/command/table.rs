@@ -19,6 +19,14 @@ const ALLOWED: &[&str] = &[
     "bash(echo *)",
     "bash(cat *)",
     "bash(cd *)",
+    "bash(docker *)",
+    "bash(gawk *)",
+    "bash(git -c core.abbrev=7 log)",
+    "bash(node -e 2)",
+    "bash(wc *)",
+    "bash(wget *)",
+    "bash(xargs *)",
+    "host(127.0.0.1)",
 ];
 const OTHERWISE_HARMLESS: &[&str] = &["bash(true)", "bash(wait)"];
 const DENIED: &[&str] =
@@ -77,6 +85,35 @@ fn no_command_gets_around_the_rules() -> std::io::Result<()> {
     };
     let wrong: Vec<_> = rows.iter().filter_map(judged).collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn an_address_is_a_host_to_what_talks_to_it_and_a_path_to_the_others() -> std::io::Result<()> {
+    let directory = tempfile::tempdir()?;
+    lay(directory.path())?;
+    let workspace = Workspace::open(directory.path())?;
+    let texts = ["bash(curl *)", "bash(cat *)", "bash(git *)", "host(127.0.0.1)"];
+    let rules = texts.map(|text| Rule::parse(Action::Allow, text, None).unwrap());
+    for (expected, command) in [
+        ("allow", "curl -s http://127.0.0.1:8080/v1/models"),
+        ("allow", "curl -s -X POST -d x 'HTTP://127.0.0.1/a?b=/srv/c'"),
+        ("ask", "curl -L http://127.0.0.1/a"),
+        ("ask", "curl http://example.com/a"),
+        ("ask", "curl -d @/srv/x http://127.0.0.1/a"),
+        ("ask", "curl http://127.0.0.1/a -o http://127.0.0.1/a"),
+        ("ask", "curl file:///srv/x"),
+        ("ask", "cat http://127.0.0.1:8080/v1/models"),
+        ("allow", "git clone --depth 1 http://127.0.0.1/a/b.git"),
+        ("allow", "git -C sub fetch http://127.0.0.1/a/b"),
+        ("allow", "git ls-remote ssh://git@127.0.0.1/a"),
+        ("ask", "git fetch http://127.0.0.1/../../../a"),
+        ("ask", "git clone --reference http://127.0.0.1/a http://127.0.0.1/b"),
+        ("ask", "git log http://127.0.0.1/a"),
+        ("ask", "git clone https://github.com/a/b"),
+    ] {
+        assert_eq!(verdict(&workspace, command, PermissionMode::Interactive, &rules), expected, "{command}");
+    }
     Ok(())
 }
 

@@ -1,6 +1,7 @@
 //! Programs that execute the command that their arguments are, once their own options are over.
 
 use super::Found;
+use super::known;
 use super::word::Word;
 
 /// How the options of such a program are read.
@@ -89,18 +90,35 @@ impl Found {
         if name == "command" && words.get(1).is_some_and(|word| matches!(word.text.as_str(), "-v" | "-V")) {
             return;
         }
-        // What it executes gets further words from its standard input.
-        if name == "xargs" {
-            self.unsure();
-        }
         let Some(mut begin) = wrapper.command_of(words) else { return self.unknown_options(words) };
         while let Some(variable) = words.get(begin).filter(|_| wrapper.assigns).and_then(variable) {
             self.assigned(&variable);
             begin += 1;
         }
-        self.uses("", &words[..begin.min(words.len())]);
-        if words.len() > begin {
-            self.run(words[begin..].to_vec());
+        let (own, command) = words.split_at(begin.min(words.len()));
+        self.uses("", own);
+        if name == "xargs" {
+            self.fed(words, own, command);
+        } else if !command.is_empty() {
+            self.run(command.to_vec());
+        }
+    }
+
+    /// `xargs`: its command gets further words from its standard input. Where that can only read, whatever they are, it is
+    /// enough that somebody allows both.
+    fn fed(&mut self, words: &[Word], own: &[Word], command: &[Word]) {
+        let program = command.first().and_then(Word::literal).unwrap_or_default();
+        // With this option the program itself may come from there.
+        let replaces = own.iter().skip(1).any(|word| word.text.contains('I'));
+        if replaces || !known::only_reads(program.rsplit('/').next().unwrap_or(program)) {
+            self.unsure();
+        } else {
+            self.opaque(words, true);
+        }
+        if !command.is_empty() {
+            self.unfinished += 1;
+            self.run(command.to_vec());
+            self.unfinished -= 1;
         }
     }
 
@@ -108,7 +126,7 @@ impl Found {
     fn unknown_options(&mut self, words: &[Word]) {
         self.unsure();
         self.uses("", words);
-        self.what_may_be_executed(words);
+        self.what_may_be_executed(words, 3);
         // `env -S 'a b'`, `--split-string=a b`.
         for word in words.iter().skip(1).filter(|word| word.text.starts_with('-')) {
             let value =
