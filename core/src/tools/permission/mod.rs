@@ -23,9 +23,12 @@ mod tests;
 
 pub(crate) use ask::tells;
 pub use ask::{Ask, Part};
-pub(crate) use glob::{escaped, literal};
+pub(crate) use glob::{Kind, Sign, signs};
 pub use intent::{Access, Argument, Intent, PathUse};
 pub use judge::{Verdict, forbidding_rule, is_offered, judge};
 pub use line::line;
+pub(crate) use matching::is_system;
+#[cfg(test)]
+pub(crate) use matching::strength;
 pub use rule::{Action, BadRule, Rule, Subject};
 pub use shut::Shut;
