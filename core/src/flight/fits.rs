@@ -25,13 +25,18 @@ fn strengths(subjects: &[Subject], parts: &[Part], root: &str) -> Vec<Option<usi
     all
 }
 
+/// How many rules are about how many parts.
+fn count(strengths: &[Option<usize>]) -> usize {
+    strengths.iter().flatten().count()
+}
+
 fn same_length(hidden: &str, text: &str) {
     let length = |text: &str| (text.len(), text.chars().count());
     assert_eq!(length(hidden), length(text), "{text:?} became {hidden:?}");
 }
 
 #[track_caller]
-fn check_paths(patterns: &[String], paths: &[String]) {
+fn check_paths(patterns: &[String], paths: &[String]) -> usize {
     let mut placeholders = Placeholders::default();
     placeholders.learn_path(ROOT);
     paths.iter().for_each(|path| placeholders.learn_path(path));
@@ -60,10 +65,11 @@ fn check_paths(patterns: &[String], paths: &[String]) {
         named.iter().zip(paths).map(|(hidden, path)| part(hidden.clone(), is_inside(path))).collect();
     let after = strengths(&subjects, &parts, &placeholders.hide_path(ROOT));
     assert_eq!(after, before, "{patterns:?} became {hidden:?}, {paths:?} {named:?}");
+    count(&before)
 }
 
 #[track_caller]
-fn check_commands(patterns: &[String], commands: &[Vec<String>]) {
+fn check_commands(patterns: &[String], commands: &[Vec<String>]) -> usize {
     let mut placeholders = Placeholders::default();
     commands.iter().for_each(|words| placeholders.learn_words(words.clone()));
     patterns.iter().for_each(|pattern| placeholders.learn_command(pattern));
@@ -80,10 +86,11 @@ fn check_commands(patterns: &[String], commands: &[Vec<String>]) {
     let parts: Vec<_> = said.iter().cloned().map(Part::Command).collect();
     let after = strengths(&subjects, &parts, ROOT);
     assert_eq!(after, before, "{patterns:?} became {hidden:?}, {commands:?} {said:?}");
+    count(&before)
 }
 
 #[track_caller]
-fn check_hosts(patterns: &[String], hosts: &[String]) {
+fn check_hosts(patterns: &[String], hosts: &[String]) -> usize {
     let mut placeholders = Placeholders::default();
     patterns.iter().chain(hosts).for_each(|host| placeholders.learn_host(host));
     placeholders.settle();
@@ -97,11 +104,9 @@ fn check_hosts(patterns: &[String], hosts: &[String]) {
         strengths(&subjects, &hosts.iter().cloned().map(Part::Host).collect::<Vec<_>>(), ROOT)
     };
     let (hidden, named) = (hide(patterns), hide(hosts));
-    assert_eq!(
-        all(&hidden, &named),
-        all(patterns, hosts),
-        "{patterns:?} became {hidden:?}, {hosts:?} {named:?}"
-    );
+    let before = all(patterns, hosts);
+    assert_eq!(all(&hidden, &named), before, "{patterns:?} became {hidden:?}, {hosts:?} {named:?}");
+    count(&before)
 }
 
 fn texts(texts: &[&str]) -> Vec<String> {
@@ -114,7 +119,7 @@ fn commands(lines: &[&str]) -> Vec<Vec<String>> {
 
 #[test]
 fn patterns_that_people_write_fit_what_they_fitted() {
-    check_paths(
+    let paths = check_paths(
         &texts(&[
             "src/*.rs",
             "**/*.env",
@@ -140,7 +145,7 @@ fn patterns_that_people_write_fit_what_they_fitted() {
             "/etc/passwd",
         ]),
     );
-    check_commands(
+    let commands = check_commands(
         &texts(&[
             "cargo t*",
             "npm run test:*",
@@ -168,7 +173,7 @@ fn patterns_that_people_write_fit_what_they_fitted() {
             "GIT log",
         ]),
     );
-    check_hosts(
+    let hosts = check_hosts(
         &texts(&["api-*.example.com", "*.example.com", "example.com", "*", "localhost"]),
         &texts(&[
             "api-1.example.com",
@@ -180,6 +185,18 @@ fn patterns_that_people_write_fit_what_they_fitted() {
             "example.com.",
         ]),
     );
+    assert!(paths > 20 && commands > 20 && hosts > 10, "{paths} {commands} {hosts}");
+}
+
+#[test]
+fn many_names_of_one_length_are_told_apart() {
+    let names = || (0..1_000).map(|nth| alloc::format!("{:04}", nth * 10));
+    let paths: Vec<_> = names().map(|name| alloc::format!("/w/{name}")).collect();
+    assert!(check_paths(&texts(&["0120", "9*0", "/w/0990", "00?0"]), &paths) > 20);
+    let words: Vec<_> = names().map(|name| vec![String::from("make"), name]).collect();
+    assert!(check_commands(&texts(&["make 0120", "make 9*", "* 0990"]), &words) > 20);
+    let hosts: Vec<_> = names().map(|name| alloc::format!("{name}.example.com")).collect();
+    assert!(check_hosts(&texts(&["0120.example.com", "9*.example.com"]), &hosts) > 20);
 }
 
 /// A lone `\` at the end of a name is not for what it says: it takes for a letter what the matcher puts behind it or
