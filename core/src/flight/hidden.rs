@@ -6,6 +6,7 @@
 
 use alloc::collections::BTreeMap;
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -119,6 +120,37 @@ impl Words {
     }
 }
 
+/// Tells the placeholders of the rules in a value and of what rules are about.
+pub(super) fn learn(value: &Value, placeholders: &mut Placeholders) {
+    strings(&mut value.clone(), &mut |_, rule, text| match rule {
+        Rule::Path => placeholders.learn_path(text),
+        Rule::Pattern => placeholders.learn_pattern(text),
+        Rule::Command => placeholders.learn_command(text),
+        Rule::Host => placeholders.learn_host(text),
+        Rule::Keep | Rule::Name | Rule::Model | Rule::Text | Rule::Json | Rule::Schema => {}
+        Rule::Word | Rule::Error | Rule::Digest => {}
+    });
+    commands(value, Rule::Text, placeholders);
+}
+
+/// The words of a command belong together.
+fn commands(value: &Value, own: Rule, placeholders: &mut Placeholders) {
+    match value {
+        Value::Array(list) => {
+            let words: Option<Vec<_>> = list.iter().map(|word| word.as_str().map(String::from)).collect();
+            match words {
+                Some(words) if own == Rule::Word => placeholders.learn_words(words),
+                Some(_) => {}
+                None => list.iter().for_each(|value| commands(value, own, placeholders)),
+            }
+        }
+        Value::Object(map) => {
+            map.iter().for_each(|(key, value)| commands(value, rule(map, key), placeholders));
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
 /// Visits every string with the keys that lead to it, in a fixed order.
 fn strings(value: &mut Value, visit: &mut impl FnMut(&str, Rule, &mut String)) {
     walk(value, &mut String::new(), Rule::Text, visit);
@@ -129,7 +161,7 @@ fn walk(value: &mut Value, path: &mut String, own: Rule, visit: &mut impl FnMut(
         Value::String(text) => visit(path, own, text),
         Value::Array(list) => list.iter_mut().for_each(|item| walk(item, path, own, visit)),
         Value::Object(map) => {
-            let rules: alloc::vec::Vec<_> = map.keys().map(|key| rule(map, key)).collect();
+            let rules: Vec<_> = map.keys().map(|key| rule(map, key)).collect();
             for ((key, value), rule) in map.iter_mut().zip(rules) {
                 let length = path.len();
                 path.push('/');

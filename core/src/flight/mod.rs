@@ -7,12 +7,20 @@
 //! A segment is lines of JSON: a header with the state at its start, then a line a batch. The shell appends a line
 //! before it starts the effects of its batch; a line that was cut short by the end of the process is ignored.
 
+mod alphabet;
+mod command_line;
+mod commands;
+mod fall;
+#[cfg(test)]
+mod fits;
 mod hidden;
 mod json_text;
 mod moment;
+mod names;
 mod outline;
 mod placeholder;
 mod redact;
+mod shape;
 mod stream_texts;
 
 use alloc::string::{String, ToString};

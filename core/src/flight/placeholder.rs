@@ -2,36 +2,52 @@
 //! same text.
 //!
 //! A placeholder follows from the order in which texts are met, never from what they say, so that nobody can find a text
-//! by hiding guesses.
+//! by hiding guesses. What patterns of rules are about, which are paths, hosts and commands, is hidden in parts, so that what
+//! is hidden is fitted by what it was fitted by; how, and what that tells, is said in `names` and `commands`.
 
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::{digest, tools};
+use super::commands::Commands;
+use super::names::Names;
+use super::shape::{Fillers, Shapes, WIDER, places};
+use crate::digest;
 
 /// What a character of one byte becomes: every printable one except the two that JSON escapes. The first stands for
 /// nothing in particular; the others tell texts of one shape apart.
-const NARROW: &[u8; 92] =
-    b"xabcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+*=~:;,!?#$%&@/|^<>()[]{}`'";
-
-/// What longer characters become, by how many bytes they have: where a stretch of such characters begins, and how many
-/// of it are used.
-const WIDER: [(u32, u32); 3] = [(0x0400, 0x130), (0x4e00, 0x5000), (0x1f300, 0x300)];
+const NARROW: &str =
+    "xabcdefghijklmnopqrstuvwyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.+*=~:;,!?#$%&@/|^<>()[]{}`'";
 
 /// All placeholders of a record.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Placeholders {
+    fillers: Fillers,
     /// By the text, and by whether words in it that decide something were left standing.
     known: BTreeMap<(bool, String), String>,
-    /// By the words of commands.
-    of_commands: BTreeMap<String, String>,
-    /// How many texts of each shape there are.
-    shapes: BTreeMap<String, u64>,
+    shapes: Shapes,
+    names: Names,
+    hosts: Names,
+    commands: Commands,
     /// The digests of what is hidden, and of what stands for it.
     digests: BTreeMap<String, String>,
     /// Words that a tool's schema lists, which say nothing of anybody.
     pub(super) words: BTreeSet<String>,
+}
+
+impl Default for Placeholders {
+    fn default() -> Self {
+        Self {
+            fillers: Fillers { narrow: NARROW.chars().collect(), wide: WIDER },
+            known: BTreeMap::new(),
+            shapes: Shapes::default(),
+            names: Names::of_paths(),
+            hosts: Names::of_hosts(),
+            commands: Commands::new(),
+            digests: BTreeMap::new(),
+            words: BTreeSet::new(),
+        }
+    }
 }
 
 impl Placeholders {
@@ -42,67 +58,75 @@ impl Placeholders {
 
     /// The same, but these phrases are left standing.
     pub(super) fn hide_but(&mut self, text: &str, phrases: &[&str]) -> String {
+        // A text that is a name is known by what stands for that, unless it is one that may have to stay blank.
+        if let Some(name) = self.names.known(text).filter(|_| phrases.is_empty() && text.trim() == text) {
+            return name.clone();
+        }
         let key = (!phrases.is_empty(), text.to_string());
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
-        let kept = kept(text, phrases);
-        let hidden = self.fresh(text, &kept);
+        let places = places(text, &kept(text, phrases));
+        let hidden = self.shapes.fresh(&places, &self.fillers, |hidden| !self.names.is_given(hidden));
         self.known.insert(key, hidden.clone());
         hidden
     }
 
-    /// What stands for a path: each name in it is hidden by itself, so that what lies in a directory still does.
+    /// There is this path.
+    pub(super) fn learn_path(&mut self, path: &str) {
+        self.names.learn(path);
+    }
+
+    /// There is this pattern of paths.
+    pub(super) fn learn_pattern(&mut self, pattern: &str) {
+        self.names.learn_pattern(pattern);
+    }
+
+    /// There is this host or pattern of hosts.
+    pub(super) fn learn_host(&mut self, host: &str) {
+        self.hosts.learn_pattern(&host.to_ascii_lowercase());
+    }
+
+    /// There is a command of these words.
+    pub(super) fn learn_words(&mut self, words: Vec<String>) {
+        self.commands.learn(words);
+    }
+
+    /// There is this pattern of commands.
+    pub(super) fn learn_command(&mut self, pattern: &str) {
+        self.commands.learn_pattern(pattern);
+    }
+
+    /// All that rules are about is known. Nothing may be hidden before.
+    pub(super) fn settle(&mut self) {
+        self.names.settle();
+        self.hosts.settle();
+        self.commands.settle();
+    }
+
+    /// What stands for a path.
     pub(super) fn hide_path(&mut self, path: &str) -> String {
-        path.split('/').map(|name| self.hide(name)).collect::<Vec<_>>().join("/")
+        self.names.hide(path)
     }
 
-    /// What stands for a pattern of paths. One that only one path fits is what only the hidden path fits.
+    /// What stands for a pattern of paths.
     pub(super) fn hide_pattern(&mut self, pattern: &str) -> String {
-        let hide = |name: &str| match tools::literal(name) {
-            Some(name) => tools::escaped(&self.hide(&name)),
-            None if name.bytes().all(|byte| byte == b'*') => name.to_string(),
-            None => self.hide(name),
-        };
-        pattern.split('/').map(hide).collect::<Vec<_>>().join("/")
+        self.names.hide_pattern(pattern)
     }
 
-    /// What stands for a word of a command. Decisions ask which of a few programs it names and whether it is a plain name, so
-    /// those programs and what makes a word no plain name are left standing.
+    /// What stands for a word of a command.
     pub(super) fn hide_word(&mut self, word: &str) -> String {
-        if tools::tells(word) {
-            return word.to_string();
-        }
-        if let Some(known) = self.of_commands.get(word) {
-            return known.clone();
-        }
-        let odd = word.char_indices().filter(|(_, char)| !char.is_alphanumeric());
-        let hidden = self.fresh(word, &odd.map(|(at, _)| at).collect());
-        self.of_commands.insert(word.to_string(), hidden.clone());
-        hidden
+        self.commands.hide_word(word)
     }
 
-    /// What stands for a text that has not been met.
-    fn fresh(&mut self, text: &str, kept: &BTreeSet<usize>) -> String {
-        let count = self.shapes.entry(fill(text, kept, 0)).or_default();
-        let hidden = fill(text, kept, *count);
-        *count += 1;
-        hidden
-    }
-
-    /// What stands for a pattern of commands: each word in it is hidden by itself, as those of commands are.
+    /// What stands for a pattern of commands.
     pub(super) fn hide_command(&mut self, pattern: &str) -> String {
-        let hide = |word: &str| match tools::literal(word) {
-            Some(word) => tools::escaped(&tools::line(&[self.hide_word(&unquoted(&word))])),
-            None => word.split('*').map(|part| self.hide_word(part)).collect::<Vec<_>>().join("*"),
-        };
-        words(pattern).into_iter().map(hide).collect::<Vec<_>>().join(" ")
+        self.commands.hide_pattern(pattern)
     }
 
-    /// What stands for a host or a pattern of hosts: each name in it is hidden by itself.
+    /// What stands for a host or a pattern of hosts. Hosts are the same in capital letters.
     pub(super) fn hide_host(&mut self, host: &str) -> String {
-        let hide = |name: &str| if name == "*" { name.to_string() } else { self.hide(name) };
-        host.split('.').map(hide).collect::<Vec<_>>().join(".")
+        self.hosts.hide_pattern(&host.to_ascii_lowercase())
     }
 
     /// From here on the digest of a text becomes the digest of what stands for it.
@@ -122,24 +146,6 @@ impl Placeholders {
     }
 }
 
-/// The words of a pattern of commands, each as it is written.
-fn words(pattern: &str) -> Vec<&str> {
-    let mut is_quoted = false;
-    let is_between = |char: char| {
-        is_quoted ^= char == '\'';
-        char == ' ' && !is_quoted
-    };
-    pattern.split(is_between).collect()
-}
-
-/// A word without the quotes that a shell needs.
-fn unquoted(word: &str) -> String {
-    match word.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
-        Some(inner) => inner.replace(r"'\''", "'"),
-        None => word.to_string(),
-    }
-}
-
 /// The stretches of a text that stay: blanks at both ends and the phrases. Decisions ask for no more than whether a text
 /// is blank, how long it is, and which of a few phrases an error has in it.
 fn kept(text: &str, phrases: &[&str]) -> BTreeSet<usize> {
@@ -151,32 +157,6 @@ fn kept(text: &str, phrases: &[&str]) -> BTreeSet<usize> {
         at.flat_map(|(at, phrase)| at..at + phrase.len()).collect::<BTreeSet<_>>()
     });
     (0..begin).chain(end..text.len()).chain(found).collect()
-}
-
-/// The text with its characters replaced by the digits of a number.
-fn fill(text: &str, kept: &BTreeSet<usize>, mut number: u64) -> String {
-    let mut filled = String::with_capacity(text.len());
-    for (at, char) in text.char_indices() {
-        // What JSON escapes stays as it is, so that a text is as long within JSON as without.
-        if char.is_control() || matches!(char, '"' | '\\') || kept.contains(&at) {
-            filled.push(char);
-        } else {
-            filled.push(digit(char.len_utf8(), &mut number));
-        }
-    }
-    filled
-}
-
-fn digit(bytes: usize, number: &mut u64) -> char {
-    let mut next = |count: u64| {
-        let digit = *number % count;
-        *number /= count;
-        digit
-    };
-    match bytes.checked_sub(2).and_then(|wide| WIDER.get(wide)) {
-        None => NARROW.get(next(NARROW.len() as u64) as usize).map_or('x', |byte| char::from(*byte)),
-        Some((first, count)) => char::from_u32(first + next(u64::from(*count)) as u32).unwrap_or('x'),
-    }
 }
 
 #[cfg(test)]
@@ -211,22 +191,40 @@ mod tests {
     #[test]
     fn names_in_a_path_are_hidden_one_by_one_and_a_pattern_still_fits() {
         let mut placeholders = Placeholders::default();
-        let path = placeholders.hide_path("/home/me/a*b");
-        assert_eq!(path, "/xxxx/xx/xxx");
-        assert_eq!(placeholders.hide_pattern("/home/me/a\\*b"), path);
+        placeholders.learn_pattern("/home/secret*.txt");
+        placeholders.learn_path("/home/me/secret-1.txt");
+        placeholders.settle();
+        assert_eq!(placeholders.hide_path("/home/me/a*b"), "/xxxx/xx/xxx");
+        assert_eq!(placeholders.hide_pattern(r"/home/me/a\*b"), r"/xxxx/xx/x\xx");
         assert_eq!(placeholders.hide_pattern("/home/me/**"), "/xxxx/xx/**");
-        assert!(!placeholders.hide_pattern("/home/secret*.txt").contains("secret"));
+        let [pattern, path] =
+            [placeholders.hide_pattern("/home/secret*.txt"), placeholders.hide_path("/home/me/secret-1.txt")];
+        let letters: Vec<_> = pattern.split('*').collect();
+        assert!(letters[0].starts_with("/xxxx/") && !pattern.contains("secret"), "{pattern}");
+        assert_eq!(path, alloc::format!("/xxxx/xx/{}xx{}", &letters[0][6..], letters[1]));
+        assert_eq!(placeholders.hide("secret-1.txt"), path[9..]);
     }
 
     #[test]
     fn a_pattern_of_commands_or_hosts_still_fits_what_it_fitted() {
         let mut placeholders = Placeholders::default();
-        assert_eq!(placeholders.hide_command("git log 'a b' *"), "git xxx 'x x' *");
+        placeholders.learn_command("cargo t*");
+        for words in ["cargo test", "git total"] {
+            placeholders.learn_words(words.split(' ').map(String::from).collect());
+        }
+        placeholders.settle();
+        assert_eq!(placeholders.hide_command("git log 'a b' *"), "git xxx '0 0' *");
         let words = ["git", "log", "a b", "-n3"].map(|word| placeholders.hide_word(word));
-        assert_eq!(words, ["git", "xxx", "x x", "-xx"]);
-        assert_eq!(placeholders.hide_command("git secret -m*"), "git xxxxxx -x*");
-        assert_eq!(placeholders.hide_host("*.example.com"), "*.xxxxxxx.axx");
-        assert_eq!(placeholders.hide_host("api.example.com"), "bxx.xxxxxxx.axx");
+        assert_eq!(words, ["git", "xxx", "0 0", "-xx"]);
+        let pattern = placeholders.hide_command("cargo t*");
+        let word = placeholders.hide_word("test");
+        assert!(
+            pattern != "cargo t*" && pattern == alloc::format!("cargo {}*", &word[..1]),
+            "{pattern} {word}"
+        );
+        assert!(word.ends_with("xxx") && placeholders.hide_word("total") == "xxxxx", "{word}");
+        assert_eq!(placeholders.hide_host("*.example.com"), "*.xxxxxxx.xxx");
+        assert_eq!(placeholders.hide_host("API.example.com"), "axx.xxxxxxx.xxx");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 
 use serde_json::Value;
 
-use super::hidden::Words;
+use super::hidden::{self, Words};
 use super::placeholder::Placeholders;
 use super::stream_texts::StreamTexts;
 use super::{Batch, FlightError, Header, Segment, digest, handle};
@@ -49,6 +49,7 @@ pub enum RedactError {
 pub fn redact(text: &str) -> Result<Redacted, RedactError> {
     let segment = Segment::read(text)?;
     let mut redaction = Redaction::default();
+    redaction.learn(&segment).ok_or(RedactError::Changes(0))?;
     // The first time it gathers what comes in pieces and which digests belong together.
     redaction.all(&segment)?;
     redaction.streams.hide(&mut redaction.placeholders);
@@ -100,6 +101,16 @@ struct Redaction {
 }
 
 impl Redaction {
+    /// Gathers the rules and what they are about, so that whatever is hidden keeps fitting them.
+    fn learn(&mut self, segment: &Segment) -> Option<()> {
+        hidden::learn(&serde_json::to_value(&segment.header.state).ok()?, &mut self.placeholders);
+        for input in segment.batches.iter().flat_map(|batch| &batch.inputs) {
+            hidden::learn(&serde_json::to_value(input).ok()?, &mut self.placeholders);
+        }
+        self.placeholders.settle();
+        Some(())
+    }
+
     fn all(&mut self, segment: &Segment) -> Result<(Header, Vec<Vec<Input>>), RedactError> {
         let state = self.state(&segment.header.state).ok_or(RedactError::Changes(0))?;
         let header = Header { state, ..segment.header.clone() };

@@ -7,6 +7,7 @@ use crate::prompt::{PermissionMode, Prompt, Terms};
 use crate::protocol::{Answer, AskId, Breadth, Command};
 use crate::rig::Rig;
 use crate::rig::words::{self, overloaded, prompt, run, text};
+use crate::tools::{Action, Intent, PathUse, Rule};
 
 /// A run with most of what can happen in it.
 fn flight() -> String {
@@ -278,4 +279,107 @@ fn what_people_are_asked_is_hidden_and_what_they_granted_still_holds() {
     let hidden = redacted(&rig.flight());
     assert!(!hidden.contains("/w/a") && hidden.contains("view"), "{hidden}");
     assert_eq!(kinds(&hidden), kinds(&rig.flight()));
+}
+
+/// What a call would do, as in `$ cargo test`, `< /w/a`, `> /w/a` and `@ example.com`.
+fn intent(text: &str) -> Intent {
+    let mut intent = Intent { complete: true, root: "/w".into(), ..Intent::default() };
+    let (what, about) = text.split_once(' ').expect("it says what");
+    let path = PathUse { path: about.into(), inside: about.starts_with("/w/") };
+    match what {
+        "$" => intent.commands.push(about.split(' ').map(String::from).collect()),
+        "<" => intent.reads.push(path),
+        ">" => intent.writes.push(path),
+        _ => intent.hosts.push(about.into()),
+    }
+    intent
+}
+
+/// A run by these rules in which a tool is called once for each intent; and whether each call was allowed.
+fn ruled(rules: &[&str], tool: &str, intents: &[&str]) -> (String, Vec<bool>) {
+    let rule = |text: &&str| {
+        let (action, subject) = text.split_once(' ').expect("it is a rule");
+        let action = if action == "allow" { Action::Allow } else { Action::Deny };
+        Rule::parse(action, subject, None).expect("it is a rule")
+    };
+    let asked = prompt("p", "Do it.");
+    let rules = rules.iter().map(rule).collect();
+    let terms = Terms { permission: PermissionMode::Headless, rules, ..asked.terms.clone() };
+    let mut rig = Rig::new();
+    rig.begin(Prompt { terms, ..asked });
+    let input = match tool {
+        "bash" => r#"{"command":"something"}"#,
+        "write" => r#"{"file_path":"something","content":""}"#,
+        _ => r#"{"file_path":"something"}"#,
+    };
+    rig.call(&intents.iter().map(|_| (tool, input)).collect::<Vec<_>>());
+    let allowed = intents.iter().zip(1..).map(|(text, call)| {
+        let asks = rig.inspected_as(call, intent(text)).asks();
+        let runs = asks.iter().any(|ask| ask.starts_with("run"));
+        if runs {
+            rig.done(call, "Done.");
+        }
+        runs
+    });
+    let allowed = allowed.collect();
+    (rig.flight(), allowed)
+}
+
+#[track_caller]
+fn check_ruled(rules: &[&str], tool: &str, intents: &[(&str, bool)], said: &[&str]) {
+    let (texts, expected): (Vec<_>, Vec<_>) = intents.iter().copied().unzip();
+    let (text, allowed) = ruled(rules, tool, &texts);
+    assert_eq!(allowed, expected, "{rules:?}");
+    let hidden = redacted(&text);
+    assert_eq!(kinds(&hidden), kinds(&text), "{rules:?}");
+    assert_eq!(replay(&hidden).map(|report| report.differs), Ok(None), "{rules:?}");
+    assert!(said.iter().all(|said| text.contains(said) && !hidden.contains(said)), "{rules:?}: {hidden}");
+}
+
+#[test]
+fn rules_about_paths_with_a_wildcard_in_a_name_decide_the_same_when_it_is_hidden() {
+    check_ruled(
+        &["allow write(src/*.rs)", "deny write(src/secret*.rs)"],
+        "write",
+        &[("> /w/src/main.rs", true), ("> /w/src/secret-1.rs", false), ("> /w/src/main.c", false)],
+        &["main", "secret", "src", ".rs"],
+    );
+    check_ruled(
+        &["deny read(**/*.env)", "deny read(a?c)"],
+        "view",
+        &[("< /w/x/prod.env", false), ("< /w/x/PROD.ENV", false), ("< /w/abc", false), ("< /w/abcd", true)],
+        &["prod", "env"],
+    );
+}
+
+#[test]
+fn rules_about_commands_with_a_star_in_a_word_decide_the_same_when_it_is_hidden() {
+    check_ruled(
+        &["allow bash(cargo t*)", "deny bash(cargo test *secret*)", "allow bash(git*)"],
+        "bash",
+        &[
+            ("$ cargo test", true),
+            ("$ cargo build", false),
+            ("$ cargo test my-secrets", false),
+            ("$ /usr/bin/git log", true),
+            ("$ gitk", true),
+        ],
+        &["secret", "build"],
+    );
+    check_ruled(
+        &["allow bash(npm run test:* --all)", "allow bash(make test-?)"],
+        "bash",
+        &[("$ npm run test:unit --all", true), ("$ npm run build", false), ("$ make test-a", false)],
+        &["unit", "make"],
+    );
+}
+
+#[test]
+fn rules_about_hosts_with_a_star_in_a_name_decide_the_same_when_it_is_hidden() {
+    check_ruled(
+        &["allow bash(curl *)", "allow host(api-*.example.com)"],
+        "bash",
+        &[("@ api-1.example.com", true), ("@ www.example.com", false), ("@ API-2.example.com", true)],
+        &["api-1", "example"],
+    );
 }

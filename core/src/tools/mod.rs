@@ -15,9 +15,11 @@ pub use input::{
     Replace, TodosInput, ToolInput, ViewInput, WriteInput, read, read_call, unknown,
 };
 pub use limit::longest;
+#[cfg(test)]
+pub(crate) use permission::strength;
 pub use permission::{
     Access, Action, Argument, Ask, BadRule, Intent, Opaque, Part, PathUse, Rule, Shut, Subject, Verdict,
     forbidding_rule, is_offered, judge, line,
 };
-pub(crate) use permission::{all_of, escaped, literal, tells};
+pub(crate) use permission::{Kind, Sign, all_of, is_system, signs, tells};
 pub use spec::{overlaps, specs, sub_agent_specs};

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 /// What the wildcards of a pattern mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// `*` stands for anything.
     Line,
     /// `*` and `?` stay within a name, `**` does not.
@@ -90,7 +90,7 @@ pub(super) fn is_literal(pattern: &str, kind: Kind) -> bool {
 }
 
 /// The only text that fits a pattern; none if several do.
-pub(crate) fn literal(pattern: &str) -> Option<String> {
+pub(super) fn literal(pattern: &str) -> Option<String> {
     let letter = |token| match token {
         Token::Letter(letter) => Some(letter),
         Token::One | Token::Name | Token::All | Token::Directories | Token::Within => None,
@@ -98,8 +98,37 @@ pub(crate) fn literal(pattern: &str) -> Option<String> {
     tokens(pattern, Kind::Path).into_iter().map(letter).collect()
 }
 
+/// What a pattern is made of, as it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sign {
+    /// A letter that stands for itself.
+    Letter(char),
+    /// `?`
+    One,
+    /// `*`, each of two by itself.
+    Star,
+}
+
+/// The signs of a pattern and where each is written: a letter behind a `\` is where the letter is.
+pub(crate) fn signs(pattern: &str, kind: Kind) -> Vec<(usize, Sign)> {
+    let mut signs = Vec::with_capacity(pattern.len());
+    let mut letters = pattern.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        signs.push(match (letter, kind) {
+            ('\\', _) => {
+                let (at, letter) = letters.next().unwrap_or((at, letter));
+                (at, Sign::Letter(letter))
+            }
+            ('*', _) => (at, Sign::Star),
+            ('?', Kind::Path) => (at, Sign::One),
+            _ => (at, Sign::Letter(letter)),
+        });
+    }
+    signs
+}
+
 /// The pattern that only that text fits.
-pub(crate) fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut pattern = String::with_capacity(text.len());
     for letter in text.chars() {
         if matches!(letter, '*' | '?' | '\\') {
@@ -195,6 +224,24 @@ mod tests {
                 prop_assert!(fits(&escaped(&text), &text, kind, Case::Exact));
                 prop_assert_eq!(fits(&escaped(&text), &other, kind, Case::Exact), text == other);
                 prop_assert_eq!(literal_prefix(&escaped(&text), kind), text.chars().count());
+            }
+        }
+
+        #[test]
+        fn the_signs_of_a_pattern_are_what_it_is_matched_by(pattern in "[ab*?/\\\\]{0,12}") {
+            for kind in [Kind::Line, Kind::Path] {
+                let signs = signs(&pattern, kind);
+                let letters = signs.iter().filter(|(_, sign)| matches!(sign, Sign::Letter(_))).count();
+                let prefix = signs.iter().take_while(|(_, sign)| matches!(sign, Sign::Letter(_))).count();
+                // The slash of `**/` is a letter here and part of the wildcard there.
+                prop_assert!(pattern.contains("**/") || letters == literal_letters(&pattern, kind));
+                prop_assert_eq!(prefix, literal_prefix(&pattern, kind));
+                for (at, sign) in signs {
+                    let written = pattern[at..].chars().next();
+                    prop_assert!(matches!(sign, Sign::Letter(letter) if Some(letter) == written)
+                        || sign == Sign::Star && written == Some('*')
+                        || sign == Sign::One && written == Some('?'));
+                }
             }
         }
 

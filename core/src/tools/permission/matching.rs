@@ -26,7 +26,7 @@ const SYSTEM: &[&str] = &[
 ];
 
 /// How strongly a rule is about a part: by the length of its literal prefix. Nothing if it is not about it.
-pub(super) fn strength(rule: &Rule, part: &Part, root: &str) -> Option<usize> {
+pub(crate) fn strength(rule: &Rule, part: &Part, root: &str) -> Option<usize> {
     let narrow = rule.action == Action::Allow;
     match (&rule.subject, part) {
         (Subject::Command(pattern), Part::Command(words)) => {
@@ -52,6 +52,11 @@ pub(super) fn strength(rule: &Rule, part: &Part, root: &str) -> Option<usize> {
     }
 }
 
+/// Whether programs in that directory are what their names say.
+pub(crate) fn is_system(directory: &str) -> bool {
+    SYSTEM.contains(&directory)
+}
+
 fn about_command(pattern: &str, words: &[String], narrow: bool) -> bool {
     let Some((program, arguments)) = words.split_first() else { return false };
     let case = if narrow { Case::Exact } else { Case::Folded };
@@ -65,7 +70,7 @@ fn about_command(pattern: &str, words: &[String], narrow: bool) -> bool {
         return true;
     }
     let Some((directory, name)) = program.rsplit_once('/') else { return false };
-    if narrow && !SYSTEM.contains(&directory) {
+    if narrow && !is_system(directory) {
         return false;
     }
     let mut named = alloc::vec![String::from(name)];

@@ -24,9 +24,12 @@ mod tests;
 
 pub use ask::{Ask, Part};
 pub(crate) use ask::{all_of, tells};
-pub(crate) use glob::{escaped, literal};
+pub(crate) use glob::{Kind, Sign, signs};
 pub use intent::{Access, Argument, Intent, Opaque, PathUse};
 pub use judge::{Verdict, forbidding_rule, is_offered, judge};
 pub use line::line;
+pub(crate) use matching::is_system;
+#[cfg(test)]
+pub(crate) use matching::strength;
 pub use rule::{Action, BadRule, Rule, Subject};
 pub use shut::Shut;
