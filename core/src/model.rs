@@ -20,16 +20,6 @@ pub struct ModelRef {
     pub model: String,
 }
 
-impl ModelRef {
-    /// How it is asked for: `openai/gpt-5`, `rehearsal`, `rehearsal:scenario.json`.
-    pub fn written(&self) -> String {
-        match (self.provider.as_str(), self.model.as_str()) {
-            ("rehearsal", file) if !file.is_empty() => alloc::format!("rehearsal:{file}"),
-            _ => self.to_string(),
-        }
-    }
-}
-
 impl core::fmt::Display for ModelRef {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         if self.model.is_empty() {
@@ -46,7 +36,7 @@ impl ModelRef {
         if self.provider == "rehearsal" && !self.model.is_empty() {
             return alloc::format!("rehearsal:{}", self.model);
         }
-        alloc::string::ToString::to_string(self)
+        self.to_string()
     }
 }
 

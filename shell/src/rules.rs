@@ -51,7 +51,7 @@ pub fn keep(dir: &Path, more: &[Rule]) -> io::Result<()> {
 }
 
 /// What rules come to where they meet the files of a workspace.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Met {
     /// The rules that hold.
     pub rules: Vec<Rule>,

@@ -239,6 +239,8 @@ impl Options {
             options.leave_room();
         } else if roll.chance(120) {
             options.linger();
+        } else if roll.chance(200) {
+            options.ask_much();
         }
         options
     }
@@ -356,6 +358,13 @@ impl Options {
         (self.tool_deaf, self.tool_hang, self.calls, self.yolo, self.outside) = (900, 400, 500, 1_000, 0);
         (self.cancels, self.aimed, self.lingers) = (500, 900, 800);
         (self.actions, self.deliveries) = (self.actions.max(60), 0);
+    }
+
+    /// Much is asked, of sub-agents too, looked at for long before that, and called off meanwhile.
+    fn ask_much(&mut self) {
+        (self.yolo, self.outside, self.calls) = (0, 800, 900);
+        (self.agents, self.steps) = (700, self.steps.max(4));
+        (self.cancels, self.aimed, self.prepare_slow) = (400, 900, 300);
     }
 
     fn tools_and_disk(&mut self, roll: &mut Roll) {

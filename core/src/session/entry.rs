@@ -92,7 +92,7 @@ impl Session {
     /// The terms for whoever prepares the run. A session goes on with the model that it had last, unless another one was asked
     /// for.
     pub(super) fn to_prepare(&self, terms: &Terms) -> Terms {
-        let last = || self.durable.preparation.as_ref().map(|preparation| preparation.model.written());
+        let last = || self.durable.preparation.as_ref().map(|preparation| preparation.model.shown());
         let asked = terms.model.clone().filter(|_| !terms.usual_model);
         let model = asked.or_else(last).or_else(|| terms.model.clone());
         Terms { model, ..terms.clone() }

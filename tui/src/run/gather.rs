@@ -92,18 +92,18 @@ fn named(config: &Config, name: &str) -> Result<(), Hindrance> {
 }
 
 fn gather(args: &RunArgs, place: Option<(&Path, &Path)>) -> Result<Gathered, Hindrance> {
-    let rules::Met { rules, mut warnings } = match place {
-        Some((dir, root)) => rules::meet(kept(dir)?, root),
+    let rules = match place {
+        // What somebody permitted is what they were asked about, and nothing that they may have written otherwise than meant.
+        Some((dir, root)) => rules::meet(kept(dir)?, root).rules,
         // Without a place for state the run ends before rules matter.
-        None => rules::Met::default(),
+        None => Vec::new(),
     };
     args.output.as_deref().map_or(Ok(()), keep::check)?;
     let attachments = args.file.iter().map(|path| attach::file(path)).collect::<Result<_, String>>()?;
     let system = args.system.as_deref().map(|path| attach::text(path, "--system")).transpose()?;
     let schema = args.schema.as_deref().map(answer_schema).transpose()?;
     let (text, warning) = prompt::gather(&args.prompt, args.stdin);
-    warnings.extend(warning);
-    Ok(Gathered { text, attachments, rules, system, schema, warnings })
+    Ok(Gathered { text, attachments, rules, system, schema, warnings: warning.into_iter().collect() })
 }
 
 /// The schema that the answer must satisfy. One that cannot be used is found out before anything is asked.

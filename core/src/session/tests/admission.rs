@@ -242,7 +242,7 @@ fn a_session_goes_on_with_its_model_unless_another_one_is_asked_for() {
     assert_eq!(prepared_for(&mut rig, usual("p")).as_deref(), Some("p/usual"), "it has had none");
     rig.prepared("p");
     rig.answer("Done.");
-    assert_eq!(prepared_for(&mut rig, usual("q")), Some(preparation().model.written()));
+    assert_eq!(prepared_for(&mut rig, usual("q")), Some(preparation().model.shown()));
     let mut asked = usual("r");
     (asked.terms.model, asked.terms.usual_model) = (Some("p/other".into()), false);
     assert_eq!(prepared_for(&mut rig, asked).as_deref(), Some("p/other"));
