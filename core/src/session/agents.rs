@@ -170,8 +170,8 @@ impl Session {
         let Report { parent, session, status, outcome, totals } = report;
         let call = parent.call;
         let open = |call: &crate::content::ToolCall| call.outcome.is_none();
-        let Some((message, answer)) = self.durable.current() else { return };
-        if message != parent.message || !answer.call(call).is_some_and(open) {
+        let Some((_, answer)) = self.durable.current() else { return };
+        if !answer.call(call).is_some_and(open) {
             return;
         }
         self.withdraw_of(now, &session, out);
