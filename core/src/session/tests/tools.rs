@@ -130,7 +130,8 @@ fn of_a_call_that_nobody_could_be_asked_about_programs_are_told_what_would_have_
     let allow = |rules: &str| Some(format!(r#"{{"allow":[{rules}]}}"#));
     assert_eq!(told(headless("p", "Do it."), BASH, builds()), allow(r#""bash(cargo test *)""#));
     let unknown = Intent { complete: false, ..builds() };
-    assert_eq!(told(headless("p", "Do it."), BASH, unknown), allow(""), "no rule says it");
+    let all = Some(r#"{"allow":["bash"],"unknown":true}"#.to_string());
+    assert_eq!(told(headless("p", "Do it."), BASH, unknown), all, "no rule about less says it");
     let rules = vec![Rule::parse(Action::Deny, "bash(cargo *)", None).expect("a rule")];
     let forbidden = Prompt { terms: Terms { rules, ..Terms::headless() }, ..headless("p", "Do it.") };
     assert_eq!(told(forbidden, BASH, builds()), None, "what a rule forbids no option allows");
