@@ -5,10 +5,10 @@ use alloc::format;
 use alloc::string::{String, ToString};
 
 use super::{Decisions, Effect, Phase, Session};
-use crate::content::{ErrorClass, ErrorInfo};
+use crate::content::{ErrorClass, ErrorInfo, MessageBody};
 use crate::digest;
 use crate::ids::{PromptId, RequestId, RunId};
-use crate::model::{Preparation, PrepareError};
+use crate::model::{ModelRef, Preparation, PrepareError};
 use crate::prompt::{Delivery, PROMPT_BYTES, Prompt, Terms};
 use crate::protocol::{Ended, Refusal, RefusalKind, Reply};
 use crate::record::Record;
@@ -92,10 +92,21 @@ impl Session {
     /// The terms for whoever prepares the run. A session goes on with the model that it had last, unless another one was asked
     /// for.
     pub(super) fn to_prepare(&self, terms: &Terms) -> Terms {
-        let last = || self.durable.preparation.as_ref().map(|preparation| preparation.model.shown());
         let asked = terms.model.clone().filter(|_| !terms.usual_model);
-        let model = asked.or_else(last).or_else(|| terms.model.clone());
+        let model = asked.or_else(|| self.last_model()).or_else(|| terms.model.clone());
         Terms { model, ..terms.clone() }
+    }
+
+    /// The model that it had last; in one that was made from another one that is who answered there last.
+    fn last_model(&self) -> Option<String> {
+        let prepared = self.durable.preparation.as_ref().map(|preparation| &preparation.model);
+        let answered = || {
+            self.durable.messages.iter().rev().find_map(|message| match &message.body {
+                MessageBody::Assistant(answer) => Some(&answer.model),
+                MessageBody::User(_) | MessageBody::Summary(_) => None,
+            })
+        };
+        prepared.or_else(answered).map(ModelRef::shown)
     }
 
     /// Whether one of its prompts has that run.
