@@ -108,6 +108,10 @@ fn aim(options: &Options, what: &What, roll: &mut Roll) -> Aim {
     if matches!(what, What::Stop { .. }) && roll.chance(700) {
         return Aim::Committed("PermissionAsked");
     }
+    // A model is asked for a title beside a session's first turn.
+    if matches!(what, What::Rename { .. }) && roll.chance(700) {
+        return Aim::Committed("TurnStarted");
+    }
     match roll.below(3) {
         0 => Aim::Deadline(roll.between(0, 2) as i64 - 1),
         1 => Aim::Decided(roll.pick(&AIMS)),

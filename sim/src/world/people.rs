@@ -145,7 +145,7 @@ pub fn submission(submit: &Submit) -> Command {
         max_wait: submit.wait,
         stays: submit.prompt.is_multiple_of(2),
         answer_schema: submit.schema.then(|| SCHEMA.to_owned()),
-        title: submit.prompt > 4 && submit.prompt % 4 == 1,
+        title: submit.prompt > 4 && submit.prompt % 2 == 1,
         // Where prices are not known, such a prompt is not begun.
         max_cost: [None, Some(1), Some(1_500), Some(20_000)][if limited(submit) { cost } else { 0 }],
         ..Terms::headless()
