@@ -128,12 +128,20 @@ fn restricts(rule: &Rule) -> bool {
 
 fn by_default(tool: &str, part: &Part) -> Action {
     let allowed = match part {
-        Part::Path { path, argument: true, .. } => path.inside,
+        Part::Path { path, access, argument: true } => {
+            path.inside && (*access == Access::Read || !is_steering(&path.path))
+        }
         Part::Path { path, access, argument: false } => path.inside && *access == Access::Read,
         Part::Tool => matches!(tool, "todos" | "agent"),
         Part::Command(_) | Part::Opaque(_) | Part::Host(_) | Part::Rest => false,
     };
     if allowed { Action::Allow } else { Action::Ask }
+}
+
+/// Whether a file decides what other programs do, this one among them, which is more than a command's name says.
+fn is_steering(path: &str) -> bool {
+    path.split('/')
+        .any(|name| [".git", ".hostler"].iter().any(|steering| name.eq_ignore_ascii_case(steering)))
 }
 
 /// Whether a model is told of a tool: there is no use in offering what would be denied whatever it is given.

@@ -8,17 +8,22 @@ impl Found {
     /// Takes the expression of `find` apart.
     pub(super) fn find(&mut self, words: &[Word]) {
         let deletes = words.iter().any(|word| word.text == "-delete");
-        let starts = words
-            .iter()
-            .skip(1)
-            .skip_while(|word| matches!(word.text.as_str(), "-H" | "-L" | "-P"))
-            .take_while(|word| !word.text.starts_with(['-', '(', '!', ',']));
+        let mut begin = 1;
+        while let Some(word) = words.get(begin) {
+            begin += match word.text.as_str() {
+                "-H" | "-L" | "-P" => 1,
+                "-D" => 2,
+                text if text.starts_with("-O") => 1,
+                _ => break,
+            };
+        }
+        let starts = words.iter().skip(begin).take_while(|word| !word.text.starts_with(['-', '(', '!', ',']));
         let starts: Vec<_> = starts.cloned().collect();
         for start in &starts {
             let access = if deletes { Access::Any } else { Access::Read };
             self.places.argument(&start.text, access, true);
         }
-        let mut index = 1 + starts.len();
+        let mut index = begin + starts.len();
         while let Some(word) = words.get(index) {
             index += 1;
             match word.text.as_str() {

@@ -26,32 +26,105 @@ const FLAGS: &[&str] = &[
 const VALUED: &[&str] =
     &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path"];
 
-/// Commands that execute others, or talk to programs that do.
-const EXECUTES: &[&str] = &[
-    "bisect",
-    "credential",
-    "daemon",
-    "difftool",
-    "filter-branch",
-    "for-each-repo",
-    "help",
-    "hook",
-    "http-backend",
-    "instaweb",
-    "mergetool",
-    "p4",
-    "send-email",
-    "shell",
-    "submodule",
-    "svn",
-    "upload-pack",
-    "receive-pack",
-    "web--browse",
+/// Commands that do what they say, unless an option says otherwise. All others, also those that are not of git itself, may
+/// execute something or write wherever they like.
+const PLAIN: &[&str] = &[
+    "add",
+    "am",
+    "annotate",
+    "apply",
+    "archive",
+    "blame",
+    "branch",
+    "cat-file",
+    "check-attr",
+    "check-ignore",
+    "checkout",
+    "cherry",
+    "cherry-pick",
+    "clean",
+    "clone",
+    "commit",
+    "config",
+    "count-objects",
+    "describe",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "fetch",
+    "for-each-ref",
+    "format-patch",
+    "fsck",
+    "gc",
+    "grep",
+    "init",
+    "log",
+    "ls-files",
+    "ls-remote",
+    "ls-tree",
+    "merge",
+    "merge-base",
+    "mv",
+    "name-rev",
+    "notes",
+    "prune",
+    "pull",
+    "push",
+    "range-diff",
+    "rebase",
+    "reflog",
+    "remote",
+    "reset",
+    "restore",
+    "rev-list",
+    "rev-parse",
+    "revert",
+    "rm",
+    "shortlog",
+    "show",
+    "show-branch",
+    "show-ref",
+    "sparse-checkout",
+    "stash",
+    "status",
+    "switch",
+    "symbolic-ref",
+    "tag",
+    "verify-commit",
+    "verify-tag",
+    "version",
+    "whatchanged",
+    "worktree",
 ];
 
-/// Beginnings of options of commands that execute, in the shortest form that git takes for them, or that set how it works.
-const EXECUTING_OPTIONS: &[&str] =
-    &["--up", "--rec", "--exe", "--ext", "--open", "--tool", "--template", "--config", "--ed", "--sh"];
+/// Beginnings of options of commands that execute, or that set how it works.
+const EXECUTING_OPTIONS: &[&str] = &[
+    "--up",
+    "--rec",
+    "--exe",
+    "--ext",
+    "--open",
+    "--tool",
+    "--template",
+    "--config",
+    "--ed",
+    "--sh",
+    "--unsafe",
+];
+
+/// Those options in full: git takes whatever begins only one of a command's options for that one.
+const IN_FULL: &[&str] = &[
+    "--upload-pack",
+    "--receive-pack",
+    "--exec",
+    "--ext-diff",
+    "--open-files-in-pager",
+    "--template",
+    "--config",
+    "--edit",
+    "--unsafe-paths",
+];
 
 /// Options that begin like one of those and only say what is shown, or what is looked at, by the command.
 const SHOWING_OPTIONS: &[(&str, &[&str])] = &[
@@ -148,18 +221,23 @@ impl Found {
     fn command_of_git(&mut self, words: &[Word], command: &str, arguments: &[Word]) {
         let text = |word: &Word| word.text.clone();
         let executes = |word: &Word| {
-            let by_option = EXECUTING_OPTIONS.iter().any(|begin| word.text.starts_with(begin));
+            let name = word.text.split('=').next().unwrap_or_default();
+            let is_short_for = |full: &&str| name.len() > 2 && full.starts_with(name);
+            let by_option = EXECUTING_OPTIONS.iter().any(|begin| word.text.starts_with(begin))
+                || IN_FULL.iter().any(is_short_for);
             (by_option && !only_shows(command, &word.text)) || word.text.contains("ext::")
         };
-        let short: &[&str] = match command {
-            "clone" => &["-u", "-c"],
-            "rebase" => &["-x", "-i"],
-            "grep" => &["-O"],
-            "difftool" => &["-x"],
+        // Letters may stand together behind one dash.
+        let short: &[char] = match command {
+            "clone" => &['u', 'c'],
+            "rebase" => &['x', 'i'],
+            "grep" => &['O'],
             _ => &[],
         };
-        let by_letter = |word: &Word| short.iter().any(|option| word.text.starts_with(option));
-        if EXECUTES.contains(&command) || arguments.iter().any(|word| executes(word) || by_letter(word)) {
+        let by_letter = |word: &Word| {
+            word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains(short)
+        };
+        if !PLAIN.contains(&command) || arguments.iter().any(|word| executes(word) || by_letter(word)) {
             self.opaque(words, false);
         }
         let first = arguments.first().map(text).unwrap_or_default();
@@ -170,6 +248,25 @@ impl Found {
             ("config", _) if !reads_config(arguments) => self.opaque(words, false),
             ("clone", _) => self.cloned(arguments),
             _ => {}
+        }
+        if REMOTE.contains(&command) {
+            self.reached(arguments);
+        }
+    }
+
+    /// The host of `host:path` where an address stands, however it is written: what is behind the colon is a path also if it
+    /// looks like a port.
+    fn reached(&mut self, arguments: &[Word]) {
+        let address = arguments.iter().find(|word| !word.text.starts_with('-')).map(|word| &word.text);
+        let Some((host, _)) =
+            address.filter(|word| !word.contains("://")).and_then(|word| word.split_once(':'))
+        else {
+            return;
+        };
+        // A colon behind a slash is one in a path.
+        if !host.contains('/') {
+            let host = host.rsplit('@').next().unwrap_or(host);
+            self.host(host.trim_start_matches('['));
         }
     }
 

@@ -43,6 +43,10 @@ impl Found {
         let mut value = false;
         for word in words.iter().skip(1).filter(|word| word.known) {
             let is_value = std::mem::take(&mut value);
+            // Programs do not agree about where the host ends then.
+            if word.text.contains("://") && word.text.contains('\\') {
+                self.unsure();
+            }
             if let Some((_, rest)) = word.text.split_once("://") {
                 let local = word.text.starts_with("file://");
                 if !local {
@@ -52,11 +56,12 @@ impl Found {
             } else if let Some(host) = remote(&word.text).filter(|_| is_network || name == "git") {
                 self.host(host);
                 any = true;
-            } else if is_network && word.text.starts_with('-') {
+            } else if is_network && word.text.starts_with('-') && !is_value {
                 value = known::CURL_VALUED.contains(&word.text.as_str());
             } else if is_network && !is_value {
+                // Of others it is not known which of their options have a value.
                 let host = authority(&word.text);
-                if host.contains('.') || host == "localhost" {
+                if name == "curl" || host.contains('.') || host == "localhost" {
                     self.host(host);
                     any = true;
                 }

@@ -264,7 +264,14 @@ const EXECUTING_OPTIONS: &[(&str, &[&str])] = &[
     ("cargo", &["--config", "-Z"]),
     ("cargo-clippy", &["--config"]),
     ("go", &["-exec", "--exec", "-toolexec", "--toolexec", "-vettool", "--vettool"]),
+    ("cc", COMPILER),
+    ("c++", COMPILER),
+    ("clang", COMPILER),
+    ("clang++", COMPILER),
+    ("gcc", COMPILER),
+    ("g++", COMPILER),
     ("less", &["+"]),
+    ("make", &["--ev"]),
     ("man", &["-P", "-H", "--p", "--h"]),
     ("more", &["+"]),
     ("npm", &["--script-shell", "--node-options", "--prefix", "-C", "--shell"]),
@@ -276,15 +283,36 @@ const EXECUTING_OPTIONS: &[(&str, &[&str])] = &[
     ("zip", &["-TT", "--unzip"]),
 ];
 
+/// What makes a compiler execute another program, or load one.
+const COMPILER: &[&str] = &["-wrapper", "-B", "-specs", "-fplugin", "-Xclang", "-load", "-Wl,"];
+
 /// Whether an argument makes the program execute another one.
 pub(super) fn executes(name: &str, word: &Word) -> bool {
-    let by_option = EXECUTING_OPTIONS.iter().any(|(program, options)| {
-        *program == name && options.iter().any(|option| word.text.starts_with(option))
-    });
+    let text = word.text.as_str();
+    // Programs take the beginning of a long option for all of it.
+    let long = text.split('=').next().filter(|long| long.starts_with("--") && long.len() > 2);
+    let is_meant = |option: &&str| {
+        text.starts_with(option)
+            || (option.starts_with("--") && long.is_some_and(|long| option.starts_with(long)))
+    };
+    let by_option =
+        EXECUTING_OPTIONS.iter().any(|(program, options)| *program == name && options.iter().any(is_meant));
+    let by_word = EXECUTING_WORDS.iter().any(|(program, words)| *program == name && words.contains(&text));
+    let by_letter = |letter: char| text.starts_with('-') && text.contains(letter);
+    let by_letter = (name == "jobs" && by_letter('x')) || (name == "wait" && by_letter('p'));
     // `tar` takes its letters in one word, with a dash or without.
     let in_cluster = name == "tar" && !word.text.starts_with("--") && word.text.contains(['I', 'F']);
-    by_option || in_cluster
+    by_option || by_word || by_letter || in_cluster
 }
+
+/// Words after which such a program executes another one, or whatever a linker is told.
+const EXECUTING_WORDS: &[(&str, &[&str])] = &[
+    ("bun", &["x"]),
+    ("cargo", &["rustc", "rustdoc"]),
+    ("npm", &["exec", "x", "explore"]),
+    ("pnpm", &["exec", "dlx"]),
+    ("yarn", &["exec", "dlx"]),
+];
 
 /// Programs that run code from their options or their standard input.
 pub(super) fn is_interpreter(name: &str) -> bool {
@@ -355,7 +383,27 @@ pub(super) fn without_code(name: &str, words: &[Word]) -> Vec<Word> {
 }
 
 /// Options of those that change nothing of what is run.
-pub(super) const HARMLESS_INTERPRETER_OPTIONS: &[&str] = &["-u", "-B", "-w", "-W", "-s", "-S", "-I", "-O"];
+pub(super) const HARMLESS_INTERPRETER_OPTIONS: &[&str] = &["-u", "-B", "-w", "-s", "-O"];
+
+/// Modules of Python that run no code but what is in files, or none at all.
+pub(super) const HARMLESS_MODULES: &[&str] = &[
+    "black",
+    "build",
+    "compileall",
+    "doctest",
+    "flake8",
+    "http.server",
+    "isort",
+    "json.tool",
+    "mypy",
+    "pip",
+    "py_compile",
+    "pylint",
+    "pytest",
+    "ruff",
+    "unittest",
+    "venv",
+];
 
 /// Tests whose operands are expressions, or names of variables that may have one in brackets.
 pub(super) const ARITHMETIC_TESTS: &[&str] = &["-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R"];
@@ -375,7 +423,6 @@ pub(super) const SED_OPTIONS: &[&str] = &[
     "-z",
     "-i",
     "-u",
-    "-ni",
     "-nE",
     "-nr",
     "-En",
@@ -433,9 +480,10 @@ pub(super) const CURL_VALUED: &[&str] = &[
 pub(super) fn is_plain_curl(word: &Word) -> bool {
     let text = word.text.as_str();
     let is_cluster =
-        |letters: &str| !letters.is_empty() && letters.chars().all(|letter| "sSfIivkgO".contains(letter));
+        |letters: &str| !letters.is_empty() && letters.chars().all(|letter| "sSfIivkg".contains(letter));
     match text.strip_prefix('-') {
-        None => true,
+        // It makes several addresses, and names of files, of what is in brackets.
+        None => !text.contains(['{', '[', '\\']),
         Some(_) if CURL_VALUED.contains(&text) => true,
         Some(long) if long.starts_with('-') => {
             matches!(
@@ -524,6 +572,7 @@ pub(super) fn is_harmless_variable(name: &str) -> bool {
         || (name.chars().all(is_own)
             && name.starts_with(|first: char| first.is_ascii_lowercase())
             && !is_proxy
+            && !name.starts_with("npm_")
             && !matches!(name, "histchars" | "auto_resume"))
 }
 

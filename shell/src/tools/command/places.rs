@@ -15,6 +15,8 @@ const MAX_DIRECTORIES: usize = 8;
 const MAX_PATHS: usize = 2_000;
 /// How long a path may be; no system takes longer ones.
 const MAX_LENGTH: usize = 4_096;
+/// Behind how many letters of an option its value is looked for.
+const CLUSTER: usize = 8;
 /// Files that are there for everybody and keep nothing.
 const NOWHERE: &[&str] =
     &["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/zero", "/dev/urandom"];
@@ -114,8 +116,17 @@ impl Places {
     pub(super) fn argument(&mut self, word: &str, access: Access, surely: bool) {
         if !word.starts_with('-') {
             self.mention(word, Role::Argument { access, surely });
-        } else if word.len() > 2 && !word.starts_with("--") {
-            self.mention(word.get(2..).unwrap_or_default(), Role::Argument { access, surely: false });
+        } else if word.starts_with("--") {
+            // Behind `--` it may be the name of a directory.
+            if word.contains('/') {
+                self.mention(word, Role::Argument { access, surely: false });
+            }
+        } else {
+            // The value of an option may stand behind several letters.
+            let values = word.char_indices().skip(2).map(|(at, _)| &word[at..]);
+            for value in values.take(CLUSTER) {
+                self.mention(value, Role::Argument { access, surely: false });
+            }
         }
         let parts = word.match_indices(['=', ':', ',', '@']).map(|(at, _)| &word[at + 1..]);
         for part in parts.take(20) {

@@ -97,7 +97,8 @@ impl Found {
         let before = words.iter().skip(1).take(file.unwrap_or(usize::MAX));
         let asks_only =
             words.len() == 2 && matches!(words[1].text.as_str(), "--version" | "-V" | "--help" | "-v");
-        let module = words.get(1).is_some_and(|word| word.text == "-m");
+        let module = words.get(1).is_some_and(|word| word.text == "-m")
+            && words.get(2).is_some_and(|word| known::HARMLESS_MODULES.contains(&word.text.as_str()));
         if asks_only || module || (file.is_some() && before.into_iter().all(harmless)) {
         } else if words.windows(2).skip(1).any(|pair| known::is_code_option(name, &pair[0].text)) {
             self.opaque(words, false);
@@ -149,7 +150,10 @@ impl Found {
             if has_file { self.unsure() } else { self.opaque(words, false) }
         }
         let files: Vec<_> = operands.cloned().collect();
-        let in_place = words.iter().any(|word| word.text.starts_with("-i") || word.text.contains("in-place"));
+        let is_cluster = |text: &str| text.starts_with('-') && !text.starts_with("--");
+        let in_place = words
+            .iter()
+            .any(|word| (is_cluster(&word.text) && word.text.contains('i')) || word.text.starts_with("--i"));
         let access = if in_place { Access::Any } else { Access::Read };
         files.iter().for_each(|file| self.places.argument(&file.text, access, true));
         if !script {
@@ -162,10 +166,19 @@ impl Found {
         if words.iter().skip(1).any(|word| known::executes(name, word)) {
             self.opaque(words, false);
         }
+        // Whoever does not only read files may take what it reads there for code.
+        if known::usage(name).is_some_and(|usage| !usage.all_are_paths) && words.iter().any(is_given) {
+            self.unsure();
+        }
         let Some(usage) = known::usage(name) else { return };
         let skip = 1 + usize::from(usage.first_is_pattern && known::begins_with_pattern(words));
         for word in words.iter().skip(skip).filter(|word| word.known) {
             self.places.argument(&word.text, usage.access, usage.all_are_paths);
         }
     }
+}
+
+/// Whether a word names what a program is given while it runs, such as `/dev/stdin`.
+fn is_given(word: &Word) -> bool {
+    ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"].iter().any(|place| word.text.contains(place))
 }
