@@ -368,6 +368,18 @@ fn a_request_for_a_summary_that_was_refused_is_never_made_again_however_little_t
 }
 
 #[test]
+fn of_what_is_longer_than_the_window_no_more_than_six_tenths_of_it_are_shown() {
+    let mut rig = begin_with(Some(1_000));
+    rig.call(&[("ls", "{}")]);
+    rig.run_tool(1, &"word ".repeat(3_000));
+    let budget = rig.log.iter().find_map(|entry| match entry.record {
+        Record::SummaryStarted { budget, .. } => Some(budget),
+        _ => None,
+    });
+    assert_eq!(budget, Some(600));
+}
+
+#[test]
 fn a_budget_that_would_be_halved_to_nothing_is_not_tried() {
     let mut rig = Rig::new();
     for (id, said) in [("o", "a"), ("p", "c")] {

@@ -142,3 +142,12 @@ fn a_title_without_letters_or_too_long_is_refused() {
         assert!(batch.entries.is_empty());
     }
 }
+
+#[test]
+fn a_model_that_goes_on_for_too_long_is_not_listened_to() {
+    let mut rig = Rig::new();
+    rig.enter(titled("p"));
+    let thinks = format!("<think>{}", "x".repeat(4_000));
+    said(&mut rig, vec![text(0, &thinks), text(0, "</think>House"), stop()]);
+    assert_eq!(title(&rig), "Tidy the house.");
+}

@@ -177,3 +177,17 @@ fn a_run_id_that_is_taken_is_named() {
     let Reply::Refused(refusal) = rig.reply(id) else { panic!("it is refused") };
     assert_eq!(refusal.message, "There is a run run-p already; use a new run id.");
 }
+
+#[test]
+fn a_sub_agents_session_is_neither_forked_nor_made_from_another_one() {
+    let child = SessionId::new("s.2$$t1.s1.c1");
+    assert!(child.is_child());
+    for (from, to) in [(child.clone(), other()), (session(), child)] {
+        let mut rig = Rig::new();
+        rig.begin(prompt("p", "Do it."));
+        rig.answer("Done.");
+        let (id, _) = rig.asks_for(Command::Fork { from, session: to });
+        let Reply::Refused(refusal) = rig.reply(id) else { panic!("{:?}", rig.reply(id)) };
+        assert_eq!(refusal.kind, RefusalKind::Invalid);
+    }
+}
