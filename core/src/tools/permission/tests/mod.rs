@@ -1,12 +1,11 @@
-//! What must be true of every judgement, and examples of what people write.
+//! What becomes of calls under rules, by example.
+
+mod laws;
+mod writing;
 
 use alloc::borrow::ToOwned;
 use alloc::string::{String, ToString};
-use alloc::vec;
 use alloc::vec::Vec;
-
-use proptest::prelude::*;
-use proptest::sample::{select, subsequence};
 
 use super::*;
 use crate::prompt::PermissionMode::{self, Headless, Interactive, Plan, Yolo};
@@ -81,6 +80,23 @@ fn without_rules_only_reading_inside_the_workspace_is_allowed() {
     check("todos", &[], &[("", "allow")]);
     check("agent", &[], &[("", "allow")]);
     check("mcp_x", &[], &[("", "ask")]);
+}
+
+#[test]
+fn whoever_allows_a_command_does_not_allow_it_to_steer_other_programs() {
+    let allowed = &["allow bash(touch *)"];
+    check(
+        "bash",
+        allowed,
+        &[
+            ("$ touch a; ~ /w/src/a", "allow"),
+            ("$ touch a; ~ /w/.gitignore", "allow"),
+            ("$ touch a; ~ /w/.git/hooks/a", "ask"),
+            ("$ touch a; ~ /w/sub/.Git/config", "ask"),
+            ("$ touch a; ~ /w/.hostler/config.json", "ask"),
+        ],
+    );
+    check("bash", &["allow bash(touch *)", "allow path(.git/**)"], &[("$ touch a; ~ /w/.git/a", "allow")]);
 }
 
 #[test]
@@ -318,326 +334,4 @@ fn a_refusal_says_what_and_how_it_could_be_allowed() {
     let denied = told("$ rm x", &["deny bash(rm)"]);
     assert!(denied.contains("by the rule \"deny bash(rm)\", bash may not run rm x."), "{denied}");
     assert_eq!(forbidding_rule("bash", &denied), Some("deny bash(rm)"));
-}
-
-#[test]
-fn rules_are_written_and_read() {
-    for (text, shown) in [
-        ("bash", "bash"),
-        ("mcp_github_search", "mcp_github_search"),
-        ("bash(git push*)", "bash(git push*)"),
-        (" bash( echo (a) ) ", "bash(echo (a))"),
-        ("view(/etc/**)", "read(/etc/**)"),
-        ("edit(src/**)", "write(src/**)"),
-        ("path(.env)", "path(.env)"),
-        ("read(~/.ssh/**)", "read(/home/me/.ssh/**)"),
-        ("host(Example.COM)", "host(example.com)"),
-    ] {
-        let subject = Subject::parse(text, Some("/home/me")).unwrap();
-        assert_eq!(subject.to_string(), shown);
-        assert_eq!(Subject::parse(shown, None).as_ref(), Ok(&subject));
-    }
-    for (text, problem) in [
-        ("", "is not a rule"),
-        ("git push", "is not a rule"),
-        ("read", "is not a rule"),
-        ("bash(rm", "is not a rule"),
-        ("bsh", "did you mean \"bash\"?"),
-        ("Bash", "did you mean \"bash\"?"),
-        ("Write(src/**)", "did you mean \"write(src/**)\"?"),
-        ("Bash(git log:*)", "did you mean \"bash(git log *)\"?"),
-        ("shell", "no tool named \"shell\""),
-        ("rm(x)", "what stands in parentheses"),
-        ("todo(x)", "what stands in parentheses"),
-        ("bash()", "nothing between"),
-        ("bash(git:*)", "write a space before its last *"),
-        ("host(https://x.com/)", "a name alone"),
-        ("read(~/.ssh)", "~ is not known"),
-        ("read(~you/.ssh)", "~ is not known"),
-        ("read(../x)", "goes up with .."),
-    ] {
-        let problem_found = Subject::parse(text, None).unwrap_err().to_string();
-        assert!(problem_found.contains(problem), "{text}: {problem_found}");
-    }
-}
-
-#[test]
-fn a_grant_is_what_the_command_begins_with_where_that_says_enough() {
-    for (command, granted) in [
-        ("git status", "bash(git status *)"),
-        ("git commit -m x", "bash(git commit *)"),
-        ("git -C x log", "bash(git -C x log)"),
-        ("git config alias.x !sh", "bash(git config alias.x '!sh')"),
-        ("git stash pop", "bash(git stash pop *)"),
-        ("npm run build --fast", "bash(npm run build *)"),
-        ("npm run", "bash(npm run)"),
-        ("cargo", "bash(cargo)"),
-        ("ls", "bash(ls *)"),
-        ("rm -r x", "bash(rm -r x)"),
-        ("./x *", r"bash(./x '\*')"),
-    ] {
-        let Verdict::Ask(ask) = judge("bash", &intent(&alloc::format!("$ {command}")), Interactive, &[])
-        else {
-            panic!("{command}")
-        };
-        let grants: Vec<_> = ask.grants.iter().map(|rule| rule.subject.to_string()).collect();
-        assert_eq!(grants, [granted], "{command}");
-    }
-}
-
-#[test]
-fn a_path_can_be_granted_with_its_directory() {
-    let Verdict::Ask(ask) = judge("write", &intent("> /w/a/b*"), Interactive, &[]) else { panic!() };
-    assert_eq!(ask.grants, rules(&[r"allow write(/w/a/b\*)"]));
-    assert_eq!(ask.by_directory(), rules(&["allow write(/w/a/**)"]));
-}
-
-#[test]
-fn what_was_written_down_is_read_again() {
-    let Verdict::Ask(ask) = judge("bash", &intent("$ ls; ! x; > /x; @ h; ~ /y; ?"), Interactive, &[]) else {
-        panic!()
-    };
-    let text = serde_json::to_string(&ask).unwrap();
-    assert_eq!(serde_json::from_str::<Ask>(&text).unwrap(), ask);
-    let older: Intent =
-        serde_json::from_str(r#"{"commands":[],"reads":[],"writes":[],"hosts":[],"complete":true}"#).unwrap();
-    assert_eq!(older, Intent { complete: true, ..Intent::default() });
-}
-
-const RULES: &[&str] = &[
-    "bash",
-    "view",
-    "edit",
-    "bash(*)",
-    "bash(git *)",
-    "bash(git l*)",
-    "bash(git log)",
-    "bash(rm)",
-    "bash(rm *)",
-    "bash(git log -1)",
-    "bash(docker *)",
-    "bash(docker ps)",
-    "bash(node -e 1)",
-    "path(.env)",
-    "read(**)",
-    "write(src/**)",
-    "path(src/a)",
-    "path(/w/src/*)",
-    "read(/etc/**)",
-    "write(*)",
-    "path(/etc/a)",
-    "host(*)",
-    "host(example.com)",
-    "host(*.example.com)",
-    "path(/**/a)",
-];
-
-const PARTS: &[&str] = &[
-    "$ git log",
-    "$ git log -1",
-    "$ git push",
-    "$ rm x",
-    "$ /bin/rm x",
-    "$ ./rm x",
-    "$ ls",
-    "! docker ps",
-    "!! node -e 1",
-    "!! git log",
-    "% rm x",
-    "% git log",
-    "< /w/src/a",
-    "< /etc/a",
-    "< /w/.env",
-    "> /w/src/a",
-    "> /w/.env",
-    "> /etc/a",
-    "~ /w/src/a",
-    "~ /etc/a",
-    "~ /w/b",
-    "@ example.com",
-    "@ a.example.com",
-    "@ evil.com",
-    "?",
-];
-
-fn some_rules() -> impl Strategy<Value = Vec<Rule>> {
-    let rule = (select(vec![Action::Allow, Action::Ask, Action::Deny]), select(RULES));
-    let rule = rule.prop_map(|(action, text)| Rule::parse(action, text, None).unwrap());
-    proptest::collection::vec(rule, 0..8)
-}
-
-fn some_intent() -> impl Strategy<Value = Intent> {
-    subsequence(PARTS, 0..6).prop_map(|parts| intent(&parts.join("; ")))
-}
-
-fn some_tool() -> impl Strategy<Value = &'static str> {
-    select(vec!["bash", "bash", "bash", "view", "edit", "agent"])
-}
-
-fn some_mode() -> impl Strategy<Value = PermissionMode> {
-    select(vec![Headless, Interactive, Yolo, Plan])
-}
-
-/// From the mildest to the strictest.
-fn rank(verdict: &str) -> usize {
-    ["allow", "ask", "deny"].iter().position(|name| *name == verdict).unwrap()
-}
-
-proptest! {
-    #[test]
-    fn the_order_of_rules_and_repeating_them_do_not_matter(
-        tool in some_tool(), intent in some_intent(), mode in some_mode(), rules in some_rules().prop_shuffle(),
-    ) {
-        let mut others = rules.clone();
-        others.sort();
-        others.extend(rules.clone());
-        prop_assert_eq!(judge(tool, &intent, mode, &rules), judge(tool, &intent, mode, &others));
-    }
-
-    #[test]
-    fn one_more_rule_that_denies_or_asks_allows_nothing_more(
-        tool in some_tool(), intent in some_intent(), mode in some_mode(), rules in some_rules(), text in select(RULES),
-    ) {
-        let before = rank(verdict(tool, &intent, mode, &rules));
-        let with = |action| {
-            let mut rules = rules.clone();
-            rules.push(Rule::parse(action, text, None).unwrap());
-            rank(verdict(tool, &intent, mode, &rules))
-        };
-        prop_assert!(with(Action::Deny) >= before);
-        prop_assert!(with(Action::Deny) >= with(Action::Ask));
-        // What asks is taken more broadly than what allows, and may so outdo a weaker rule that denies.
-        let denies = rules.iter().any(|rule| rule.action == Action::Deny);
-        prop_assert!(with(Action::Ask) >= with(Action::Allow) || mode == Plan || denies);
-    }
-
-    #[test]
-    fn yolo_allows_what_would_ask_and_never_what_is_denied(
-        tool in some_tool(), intent in some_intent(), rules in some_rules(),
-    ) {
-        let of = |mode| verdict(tool, &intent, mode, &rules);
-        match of(Interactive) {
-            "allow" => prop_assert_eq!((of(Yolo), of(Headless)), ("allow", "allow")),
-            "ask" => prop_assert_eq!((of(Yolo), of(Headless)), ("allow", "deny")),
-            _ => prop_assert_eq!((of(Yolo), of(Headless), of(Plan)), ("deny", "deny", "deny")),
-        }
-    }
-
-    #[test]
-    fn one_more_part_allows_nothing_more(
-        intent in some_intent(), more in some_intent(), mode in some_mode(), rules in some_rules(),
-    ) {
-        // What is known of a call makes its use of the tool no part of its own.
-        prop_assume!(!intent.commands.is_empty());
-        let mut both = intent.clone();
-        both.commands.extend(more.commands);
-        both.opaque.extend(more.opaque);
-        if let Some(more) = more.guess {
-            both.guess.get_or_insert_default().commands.extend(more.commands);
-        }
-        both.reads.extend(more.reads);
-        both.writes.extend(more.writes);
-        both.arguments.extend(more.arguments);
-        both.hosts.extend(more.hosts);
-        both.complete &= more.complete;
-        let (less, more) = (verdict("bash", &intent, mode, &rules), verdict("bash", &both, mode, &rules));
-        prop_assert!(rank(more) >= rank(less));
-    }
-
-    #[test]
-    fn planning_changes_nothing(tool in some_tool(), intent in some_intent(), rules in some_rules()) {
-        if matches!(tool, "bash" | "edit") {
-            prop_assert_eq!(verdict(tool, &intent, Plan, &rules), "deny");
-        }
-    }
-
-    #[test]
-    fn what_is_granted_lets_the_call_pass_and_is_nothing_for_what_is_not_known(
-        tool in some_tool(), intent in some_intent(), rules in some_rules(),
-    ) {
-        if let Verdict::Ask(ask) = judge(tool, &intent, Interactive, &rules) {
-            prop_assert!(!ask.parts.is_empty());
-            prop_assert!(!ask.whole || ask.is_unknown());
-            if ask.whole {
-                let all = Rule { action: Action::Allow, subject: Subject::Tool(tool.to_owned()) };
-                prop_assert_eq!(judge(tool, &intent, Headless, rules.iter().chain([&all])), Verdict::Allow);
-            }
-            prop_assert!(intent.complete || ask.grants.is_empty() || !ask.parts.contains(&Part::Rest));
-            if !ask.grants.is_empty() {
-                let with = rules.iter().chain(&ask.grants);
-                prop_assert_eq!(judge(tool, &intent, Headless, with), Verdict::Allow);
-                prop_assert!(ask.grants.iter().all(|rule| rule.action == Action::Allow));
-            }
-        }
-    }
-
-    #[test]
-    fn no_text_is_too_odd_to_be_a_rule_or_none(text in ".{0,40}", inner in ".{0,20}") {
-        for text in [text.clone(), alloc::format!("bash({inner})"), alloc::format!("path({inner})")] {
-            if let Ok(subject) = Subject::parse(&text, Some("/h")) {
-                prop_assert_eq!(Subject::parse(&subject.to_string(), Some("/h")), Ok(subject));
-            }
-        }
-    }
-}
-
-#[test]
-fn a_rule_that_could_never_match_is_refused_or_written_as_paths_are() {
-    for (written, meant) in [
-        ("read(secret//**)", "read(secret/**)"),
-        ("read(./secret/./**)", "read(./secret/**)"),
-        ("read(//etc///ssl/.)", "read(/etc/ssl/)"),
-        ("read(**//key)", "read(**/key)"),
-        (r"read(\{a,b}/**)", r"read(\{a,b}/**)"),
-        ("read({{name}}/**)", "read({{name}}/**)"),
-        (r#"read(\"a")"#, r#"read(\"a")"#),
-        (r#"read(a "b" c)"#, r#"read(a "b" c)"#),
-        ("bash('a b' 'c d')", "bash('a b' 'c d')"),
-    ] {
-        assert_eq!(Subject::parse(written, None).unwrap().to_string(), meant);
-    }
-    for (written, says) in [
-        (r#"read("secret/**")"#, "leave out the quotes"),
-        ("read('secret/**')", "leave out the quotes"),
-        (r#"bash("git log *")"#, "leave out the quotes"),
-        (r#"host("example.com")"#, "leave out the quotes"),
-        ("read({secret,x}/**)", "a rule for each choice"),
-        ("write(a/b{1..3})", "a rule for each choice"),
-        ("read({a{b},c}/**)", "a rule for each choice"),
-    ] {
-        let said = Subject::parse(written, None).unwrap_err().to_string();
-        assert!(said.contains("would never apply") && said.contains(says), "{written}: {said}");
-    }
-}
-
-#[test]
-fn what_is_forbidden_by_the_name_of_a_link_is_forbidden_where_it_leads() {
-    let lead = |path: &str| match path {
-        "lnk" => Some("/w/re*al".to_owned()),
-        "/x/lnk/a" => Some("/y/a".to_owned()),
-        "top" => Some("/".to_owned()),
-        _ => None,
-    };
-    let behind = |action, text: &str| {
-        let rule = Rule::parse(action, text, None).unwrap();
-        rule.behind(lead).map(|rule| rule.to_string())
-    };
-    for (text, expected) in [
-        ("read(lnk/**)", Some(r"deny read(/w/re\*al/**)")),
-        ("path(lnk)", Some(r"deny path(/w/re\*al)")),
-        ("write(lnk/)", Some(r"deny write(/w/re\*al)")),
-        ("read(/x/lnk/a/*.txt)", Some("deny read(/y/a/*.txt)")),
-        ("read(top/*/b)", Some("deny read(/*/b)")),
-        ("read(top)", Some("deny read(/)")),
-        ("read(**/lnk)", None),
-        ("read(*)", None),
-        ("read(./*)", None),
-        ("bash(lnk)", None),
-        ("view", None),
-    ] {
-        assert_eq!(behind(Action::Deny, text).as_deref(), expected, "{text}");
-    }
-    assert_eq!(behind(Action::Ask, "read(lnk/**)").as_deref(), Some(r"ask read(/w/re\*al/**)"));
-    // What is allowed by the name of a link is not allowed where somebody may have led it.
-    assert_eq!(behind(Action::Allow, "read(lnk/**)"), None);
 }
