@@ -56,7 +56,7 @@ pub struct Terms {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Whether that is only what is usual, and nobody asked for it: a session that has had a model goes on with that one.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub usual_model: bool,
     /// Who decides about tool calls.
     pub permission: PermissionMode,
@@ -92,10 +92,6 @@ pub struct Terms {
     /// the run is over, and not when the next prompt waits for that.
     #[serde(default)]
     pub stays: bool,
-}
-
-fn is_false(flag: &bool) -> bool {
-    !flag
 }
 
 /// How many steps a turn may have unless its prompt says otherwise.

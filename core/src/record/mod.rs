@@ -238,7 +238,7 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session: Option<SessionId>,
         /// Whether a person decided. Their no ends the turn.
-        #[serde(default, skip_serializing_if = "is_false")]
+        #[serde(default, skip_serializing_if = "core::ops::Not::not")]
         person: bool,
         /// What was granted with it, for as long as the session lasts.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -382,7 +382,4 @@ pub enum CancelScope {
     Session,
     /// One run.
     Run(RunId),
-}
-fn is_false(value: &bool) -> bool {
-    !value
 }
