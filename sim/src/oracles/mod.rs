@@ -28,6 +28,7 @@ mod idle;
 mod legal;
 mod lengths;
 mod limits;
+mod models;
 mod named;
 mod order;
 mod recorded;
@@ -222,6 +223,7 @@ impl Oracles {
             Box::new(recorded::Recorded::new(settings)),
             Box::new(refused::Refused::default()),
             Box::new(requests::Requests::default()),
+            Box::new(models::Models::default()),
             Box::new(forks::Forks::default()),
             Box::new(asked::Asked::default()),
             Box::new(totals::Totals::default()),

@@ -62,7 +62,12 @@ pub(crate) fn refuses_key(error: &CallError) -> bool {
     match &error.kind {
         CallErrorKind::Status { code, .. } if code == "web_page" => false,
         CallErrorKind::Status { status, code } => *status == 401 || code == "API_KEY_INVALID",
-        _ => false,
+        CallErrorKind::Stream { .. }
+        | CallErrorKind::Transport
+        | CallErrorKind::Truncated
+        | CallErrorKind::Protocol
+        | CallErrorKind::Credentials
+        | CallErrorKind::Timeout(_) => false,
     }
 }
 

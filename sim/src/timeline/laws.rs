@@ -8,7 +8,7 @@ pub(super) fn law(oracle: &str) -> &'static str {
 const OTHER: &str = "The program must keep its promises whatever happens around it.";
 
 /// All laws by the names of their oracles.
-const LAWS: [(&str, &str); 44] = [
+const LAWS: [(&str, &str); 45] = [
     ("no circles", "A turn that does the same again and again without getting anywhere is ended."),
     ("effects name what there is", "Whatever is started is about something that the log knows."),
     (
@@ -83,6 +83,10 @@ const LAWS: [(&str, &str); 44] = [
     (
         "refused once",
         "Seals and keys that a provider refuses are left out or had anew, once, and nothing else is.",
+    ),
+    (
+        "models",
+        "A run is for the model that it asks for, else for the one that its session had last, else for the usual one.",
     ),
     ("requests", "A model is told and offered what was prepared for it, and a sub-agent only what reads."),
     (

@@ -92,6 +92,15 @@ pub(super) fn run_id(prompt: u64, named: bool) -> RunId {
 /// What answers must be, where they must be anything.
 const SCHEMA: &str = "{\"type\": \"object\", \"required\": [\"result\"]}";
 
+/// Which models prompts name, and whether that is only what is usual. Whatever is named, one of two is found.
+const MODELS: [(Option<&str>, bool); 5] = [
+    (None, false),
+    (Some("sim/usual"), true),
+    (Some("sim/asked"), false),
+    (Some("sim/usual"), true),
+    (None, true),
+];
+
 /// Whether what a prompt's run may cost is limited.
 fn limited(submit: &Submit) -> bool {
     !is_plain(submit.prompt) && submit.prompt % 8 == 2
@@ -134,7 +143,10 @@ pub fn submission(submit: &Submit) -> Command {
         _ => wording(submit.prompt, plain),
     };
     let cost = 1 + (submit.prompt / 8 % 3) as usize;
+    let (model, usual_model) = if plain { MODELS[0] } else { MODELS[submit.prompt as usize % MODELS.len()] };
     let terms = Terms {
+        model: model.map(str::to_owned),
+        usual_model,
         permission: match submit.permission {
             0 => PermissionMode::Headless,
             1 => PermissionMode::Yolo,
