@@ -2,7 +2,7 @@
 
 use super::Found;
 use super::hosts;
-use super::known::Access;
+use super::known::{self, Access};
 use super::word::Word;
 
 /// Options before the command that change nothing of what is judged.
@@ -123,6 +123,7 @@ const IN_FULL: &[&str] = &[
     "--template",
     "--config",
     "--edit",
+    "--interactive",
     "--unsafe-paths",
 ];
 
@@ -136,7 +137,8 @@ const SHOWING_OPTIONS: &[(&str, &[&str])] = &[
     ("diff-index", &["--shortstat"]),
     ("diff-tree", &["--shortstat"]),
     ("for-each-ref", &["--shell"]),
-    ("grep", &["--extended-regexp", "--show-function"]),
+    ("grep", &["--extended-regexp", "--recurse-submodules", "--show-function"]),
+    ("ls-files", &["--recurse-submodules"]),
     ("log", &["--shortstat", "--extended-regexp", "--show-pulls", "--show-linear-break", "--show-notes"]),
     (
         "rev-parse",
@@ -183,7 +185,7 @@ impl Found {
     /// Takes apart how git is called.
     pub(super) fn git(&mut self, words: &[Word]) {
         let begin = self.global_options(words);
-        self.uses("", &without_addresses(words, begin));
+        self.uses("git", &without_addresses(words, begin));
         let Some(command) = words.get(begin) else { return };
         if begin > 1 {
             // What it is called without those options, which is what rules speak of.
@@ -225,7 +227,9 @@ impl Found {
             let is_short_for = |full: &&str| name.len() > 2 && full.starts_with(name);
             let by_option = EXECUTING_OPTIONS.iter().any(|begin| word.text.starts_with(begin))
                 || IN_FULL.iter().any(is_short_for);
-            (by_option && !only_shows(command, &word.text)) || word.text.contains("ext::")
+            // An address that names a command.
+            let by_address = word.text.starts_with("ext::") || word.text.contains("=ext::");
+            (by_option && !only_shows(command, name)) || by_address
         };
         // Letters may stand together behind one dash.
         let short: &[char] = match command {
@@ -234,10 +238,10 @@ impl Found {
             "grep" => &['O'],
             _ => &[],
         };
-        let by_letter = |word: &Word| {
+        let has_letter = |word: &Word| {
             word.text.starts_with('-') && !word.text.starts_with("--") && word.text.contains(short)
         };
-        if !PLAIN.contains(&command) || arguments.iter().any(|word| executes(word) || by_letter(word)) {
+        if !PLAIN.contains(&command) || arguments.iter().any(|word| executes(word) || has_letter(word)) {
             self.opaque(words, false);
         }
         let first = arguments.first().map(text).unwrap_or_default();
@@ -249,24 +253,22 @@ impl Found {
             ("clone", _) => self.cloned(arguments),
             _ => {}
         }
-        if REMOTE.contains(&command) {
+        if REMOTE.contains(&command) || command == "archive" {
             self.reached(arguments);
         }
     }
 
-    /// The host of `host:path` where an address stands, however it is written: what is behind the colon is a path also if it
-    /// looks like a port.
+    /// The hosts of `host:path` where an address may stand. Which word is the address is not sure behind options that may have a
+    /// value.
     fn reached(&mut self, arguments: &[Word]) {
-        let address = arguments.iter().find(|word| !word.text.starts_with('-')).map(|word| &word.text);
-        let Some((host, _)) =
-            address.filter(|word| !word.contains("://")).and_then(|word| word.split_once(':'))
-        else {
-            return;
-        };
-        // A colon behind a slash is one in a path.
-        if !host.contains('/') {
-            let host = host.rsplit('@').next().unwrap_or(host);
-            self.host(host.trim_start_matches('['));
+        let values = arguments.iter().filter(|word| word.text.starts_with("--"));
+        let values = values.filter_map(|word| word.text.split_once('=')).map(|(_, value)| value);
+        values.filter_map(host_before_path).for_each(|host| self.host(host));
+        for (at, word) in arguments.iter().enumerate().filter(|(_, word)| !word.text.starts_with('-')) {
+            host_before_path(&word.text).into_iter().for_each(|host| self.host(host));
+            if at == 0 || known::stands_alone("git", &arguments[at - 1]) {
+                return;
+            }
         }
     }
 
@@ -324,6 +326,14 @@ impl Found {
     }
 }
 
+/// The host of `host:path`, however it is written: what is behind the colon is a path also if it looks like a port.
+fn host_before_path(address: &str) -> Option<&str> {
+    let (host, _) = address.split_once(':').filter(|_| !address.contains("://"))?;
+    let host = host.rsplit('@').next()?.trim_start_matches('[');
+    // A colon behind a slash is one in a path.
+    (!host.contains('/')).then_some(host)
+}
+
 /// Whether an option that begins like one that executes is known to be another one.
 fn only_shows(command: &str, option: &str) -> bool {
     SHOWING_OPTIONS.iter().any(|(name, options)| *name == command && options.contains(&option))
@@ -351,7 +361,9 @@ fn without_addresses(words: &[Word], begin: usize) -> Vec<Word> {
     let text = |at: usize| words.get(at).and_then(Word::literal).unwrap_or_default();
     match text(begin) {
         command if REMOTE.contains(&command) => hosts::without_addresses("git", words, begin + 1),
-        "remote" if text(begin + 1) == "add" => hosts::without_addresses("git", words, begin + 2),
+        "remote" if matches!(text(begin + 1), "add" | "set-url") => {
+            hosts::without_addresses("git", words, begin + 2)
+        }
         _ => words.to_vec(),
     }
 }

@@ -53,17 +53,19 @@ impl Found {
                     self.host(authority(rest));
                 }
                 any = true;
-            } else if let Some(host) = remote(&word.text).filter(|_| is_network || name == "git") {
+            } else if let Some(host) = remote(&word.text).filter(|_| is_network) {
                 self.host(host);
                 any = true;
             } else if is_network && word.text.starts_with('-') && !is_value {
-                value = known::CURL_VALUED.contains(&word.text.as_str());
+                value = name == "curl" && known::CURL_VALUED.contains(&word.text.as_str());
             } else if is_network && !is_value {
-                // Of others it is not known which of their options have a value.
                 let host = authority(&word.text);
                 if name == "curl" || host.contains('.') || host == "localhost" {
                     self.host(host);
                     any = true;
+                } else {
+                    // Of others it is not known which of their options have a value.
+                    self.perhaps(|found| found.host(host));
                 }
             }
         }

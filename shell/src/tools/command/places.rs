@@ -15,8 +15,8 @@ const MAX_DIRECTORIES: usize = 8;
 const MAX_PATHS: usize = 2_000;
 /// How long a path may be; no system takes longer ones.
 const MAX_LENGTH: usize = 4_096;
-/// Behind how many letters of an option its value is looked for.
-const CLUSTER: usize = 8;
+/// How many parts of a word are looked at.
+const MAX_PARTS: usize = 20;
 /// Files that are there for everybody and keep nothing.
 const NOWHERE: &[&str] =
     &["/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/zero", "/dev/urandom"];
@@ -121,15 +121,12 @@ impl Places {
             if word.contains('/') {
                 self.mention(word, Role::Argument { access, surely: false });
             }
-        } else {
-            // The value of an option may stand behind several letters.
-            let values = word.char_indices().skip(2).map(|(at, _)| &word[at..]);
-            for value in values.take(CLUSTER) {
-                self.mention(value, Role::Argument { access, surely: false });
-            }
+        } else if word.len() > 2 {
+            self.mention(word.get(2..).unwrap_or_default(), Role::Argument { access, surely: false });
         }
         let parts = word.match_indices(['=', ':', ',', '@']).map(|(at, _)| &word[at + 1..]);
-        for part in parts.take(20) {
+        self.complete &= parts.clone().count() <= MAX_PARTS;
+        for part in parts.take(MAX_PARTS) {
             self.mention(part, Role::Argument { access, surely: false });
             let end = part.find([':', ',']).unwrap_or(part.len());
             if end < part.len() {
@@ -138,6 +135,15 @@ impl Places {
         }
         if let Some((first, _)) = word.split_once([':', ',']) {
             self.mention(first, Role::Argument { access, surely: false });
+        }
+    }
+
+    /// Several options behind one dash, of which the last may have its value behind it, as in `tar -cf/tmp/x`.
+    pub(super) fn cluster(&mut self, word: &str, access: Access) {
+        let letters = word.find('/').unwrap_or(word.len());
+        let begins = word.char_indices().map(|(at, _)| at).skip(3).take_while(|at| *at <= letters);
+        for at in begins {
+            self.mention(&word[at..], Role::Argument { access, surely: false });
         }
     }
 

@@ -90,13 +90,11 @@ impl Found {
 
     /// A program that takes code from its arguments or its standard input, unless it is given a file.
     fn interpreter(&mut self, name: &str, words: &[Word]) {
-        let harmless = |word: &Word| {
-            known::HARMLESS_INTERPRETER_OPTIONS.contains(&word.text.as_str()) || !word.text.starts_with('-')
-        };
+        let harmless =
+            |word: &Word| known::is_harmless_option(name, &word.text) || !word.text.starts_with('-');
         let file = words.iter().skip(1).position(|word| !word.text.starts_with('-'));
         let before = words.iter().skip(1).take(file.unwrap_or(usize::MAX));
-        let asks_only =
-            words.len() == 2 && matches!(words[1].text.as_str(), "--version" | "-V" | "--help" | "-v");
+        let asks_only = words.len() == 2 && known::ends_it(name, &words[1].text);
         let module = words.get(1).is_some_and(|word| word.text == "-m")
             && words.get(2).is_some_and(|word| known::HARMLESS_MODULES.contains(&word.text.as_str()));
         if asks_only || module || (file.is_some() && before.into_iter().all(harmless)) {
@@ -106,7 +104,7 @@ impl Found {
             // What it is given on its standard input stands in no word.
             self.unsure();
         }
-        self.uses("", words);
+        self.uses(name, words);
     }
 
     /// Options of the shell: some change how words are read.
@@ -163,7 +161,7 @@ impl Found {
 
     /// The paths among the words of a program.
     pub(super) fn uses(&mut self, name: &str, words: &[Word]) {
-        if words.iter().skip(1).any(|word| known::executes(name, word)) {
+        if (1..words.len()).any(|at| known::executes(name, at, &words[at].text)) {
             self.opaque(words, false);
         }
         // Whoever does not only read files may take what it reads there for code.
@@ -174,6 +172,9 @@ impl Found {
         let skip = 1 + usize::from(usage.first_is_pattern && known::begins_with_pattern(words));
         for word in words.iter().skip(skip).filter(|word| word.known) {
             self.places.argument(&word.text, usage.access, usage.all_are_paths);
+            if known::may_be_cluster(name, &word.text) {
+                self.places.cluster(&word.text, usage.access);
+            }
         }
     }
 }

@@ -1,4 +1,5 @@
-//! The table of `table.txt`: commands of somebody who wants to get around rules.
+//! The table of `table.txt`: commands of somebody who wants to get around rules; and that of `honest.txt`: what a rule for all of a
+//! program's commands lets pass.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
@@ -11,6 +12,7 @@ use super::inspect;
 use crate::tools::Workspace;
 
 const TABLE: &str = include_str!("table.txt");
+const HONEST: &str = include_str!("honest.txt");
 const ALLOWED: &[&str] = &[
     "bash(git *)",
     "bash(ls)",
@@ -47,7 +49,7 @@ fn lay(root: &Path) -> std::io::Result<()> {
     symlink("/etc", root.join("link"))
 }
 
-fn rows() -> Vec<(&'static str, String)> {
+fn rows(table: &'static str) -> Vec<(&'static str, String)> {
     let is_row = |line: &&str| !line.is_empty() && !line.starts_with(['#', '=']);
     let letters = [('␤', '\n'), ('␉', '\t'), ('␍', '\r')];
     let row = |line: &'static str| {
@@ -57,7 +59,7 @@ fn rows() -> Vec<(&'static str, String)> {
         });
         (verdict, command)
     };
-    TABLE.lines().filter(is_row).map(row).collect()
+    table.lines().filter(is_row).map(row).collect()
 }
 
 fn verdict(workspace: &Workspace, command: &str, mode: PermissionMode, rules: &[Rule]) -> &'static str {
@@ -76,7 +78,7 @@ fn no_command_gets_around_the_rules() -> std::io::Result<()> {
     lay(directory.path())?;
     let workspace = Workspace::open(directory.path())?;
     let rules = rules();
-    let rows = rows();
+    let rows = rows(TABLE);
     let judged = |(expected, command): &(&'static str, String)| {
         let found = verdict(&workspace, command, PermissionMode::Interactive, &rules);
         let in_yolo = verdict(&workspace, command, PermissionMode::Yolo, &rules);
@@ -85,6 +87,23 @@ fn no_command_gets_around_the_rules() -> std::io::Result<()> {
     };
     let wrong: Vec<_> = rows.iter().filter_map(judged).collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), rows.len(), wrong.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn a_rule_for_a_program_lets_pass_what_it_is_meant_for_and_no_more() -> std::io::Result<()> {
+    let directory = tempfile::tempdir()?;
+    lay(directory.path())?;
+    let workspace = Workspace::open(directory.path())?;
+    let judged = |(expected, command): (&'static str, String)| {
+        let program = command.split(' ').find(|word| !word.contains('=')).unwrap();
+        let texts = [format!("bash({program} *)"), "host(127.0.0.1)".to_owned()];
+        let rules = texts.map(|text| Rule::parse(Action::Allow, &text, None).unwrap());
+        let found = verdict(&workspace, &command, PermissionMode::Interactive, &rules);
+        (found != expected).then(|| format!("{expected}, not {found}: {command}"))
+    };
+    let wrong: Vec<_> = rows(HONEST).into_iter().filter_map(judged).collect();
+    assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
     Ok(())
 }
 
@@ -119,7 +138,7 @@ fn an_address_is_a_host_to_what_talks_to_it_and_a_path_to_the_others() -> std::i
 
 #[test]
 fn the_table_is_long_and_repeats_nothing() {
-    let rows = rows();
+    let rows = rows(TABLE);
     let commands: BTreeSet<_> = rows.iter().map(|(_, command)| command).collect();
     assert_eq!(commands.len(), rows.len());
     assert!(rows.len() >= 200, "{}", rows.len());
