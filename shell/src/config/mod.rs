@@ -13,7 +13,7 @@ use hostler_core::config::merge::{Layer, Settings, Source, merge};
 use hostler_core::config::tree::{Node, Value};
 use hostler_core::config::typed::{defaults, environment};
 use hostler_core::config::{self, Config, Mistake};
-use hostler_core::tools::{Rule, Subject};
+use hostler_core::tools::{Rule, Subject, line};
 
 pub use place::{Places, has_project_file, repository_root};
 use trust::Trusted;
@@ -124,13 +124,7 @@ fn not_trusted(directory: &Path, settings: &Settings) -> String {
 
 /// A directory as a shell would be told of it.
 fn quoted(directory: &Path) -> String {
-    quoted_text(&directory.display().to_string())
-}
-
-/// A text as a shell would be told of it.
-fn quoted_text(text: &str) -> String {
-    let plain = |char: char| char.is_ascii_alphanumeric() || "/._-+@%:,=".contains(char);
-    if text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', "'\\''")) }
+    line(&[directory.display().to_string()])
 }
 
 fn read(file: &Path, source: fn(String) -> Source) -> Result<Option<Layer>, Vec<String>> {
@@ -200,7 +194,7 @@ fn as_list(kind: &config::keys::Kind, node: &Node) -> String {
         return String::new();
     }
     let list = Value::List(vec![Node::text(text.chars().take(LIST_CHARS).collect::<String>())]).json();
-    format!("; write {}", quoted_text(&list))
+    format!("; write {}", line(&[list]))
 }
 
 /// How much of a text is shown as a list.
@@ -216,8 +210,12 @@ pub fn unset(file: &Path, key: &str, beneath: &[Layer]) -> Result<bool, Unusable
         Err(why) => config::Path::parse(key).map_err(|_| why.clone())?,
     };
     // What cannot be looked for is said by whoever reads it.
-    let was_there = !file.try_exists().is_ok_and(|is_there| !is_there) && take_out(file, &path, beneath)?;
-    if was_there { Ok(true) } else { found.map(|_| false) }
+    let is_missing = matches!(file.try_exists(), Ok(false));
+    if !is_missing && take_out(file, &path, beneath)? {
+        return Ok(true);
+    }
+    // Nothing of that name stands there: is it a key at all?
+    found.map(|_| false)
 }
 
 fn take_out(file: &Path, path: &config::Path, beneath: &[Layer]) -> Result<bool, Unusable> {
@@ -272,32 +270,47 @@ fn change(
     let text = text.unwrap_or_default();
     let Some(changed) = edit(&text).map_err(of_file)? else { return Ok(false) };
     let wrong = mistakes(&source, &changed, beneath);
-    if !wrong.is_empty() {
+    if !wrong.told.is_empty() {
         // Whoever looks at the file sees it as it is, with the places that are in it.
         let before = mistakes(&source, &text, beneath);
-        if before.is_empty() || wrong.len() >= before.len() {
-            return Err(Unusable(if before.is_empty() { wrong } else { before }));
+        if wrong.weight() >= before.weight() {
+            return Err(Unusable(if before.told.is_empty() { wrong.told } else { before.told }));
         }
     }
     files::replace(file, &changed).map_err(unwritten)?;
     Ok(true)
 }
 
+/// What is wrong with a file.
+struct Wrong {
+    /// How far from being usable that is: it is no JSON, keys and values of it make no sense, or they do not go together.
+    /// What comes behind is found out only once nothing before it is wrong.
+    stage: u8,
+    told: Vec<String>,
+}
+
+impl Wrong {
+    /// The more, the worse.
+    fn weight(&self) -> (u8, usize) {
+        if self.told.is_empty() { (0, 0) } else { (self.stage, self.told.len()) }
+    }
+}
+
 /// What is wrong with a file of that text, together with what lies beneath it.
-fn mistakes(source: &Source, text: &str, beneath: &[Layer]) -> Vec<String> {
+fn mistakes(source: &Source, text: &str, beneath: &[Layer]) -> Wrong {
     let told = |mistake: Mistake| in_source(&(source.clone(), mistake));
     let root = match jsonc::parse(text) {
         Ok(root) => root,
-        Err(mistake) => return vec![told(mistake)],
+        Err(mistake) => return Wrong { stage: 3, told: vec![told(mistake)] },
     };
     let mistakes = check(&root, &rule);
     if !mistakes.is_empty() {
-        return mistakes.into_iter().map(told).collect();
+        return Wrong { stage: 2, told: mistakes.into_iter().map(told).collect() };
     }
     let mut layers = vec![defaults(), Layer { source: source.clone(), root, trusted: true }];
     layers.extend(beneath.iter().cloned());
     let missing = Config::from(&merge(&layers)).err().unwrap_or_default();
-    missing.iter().map(in_source).collect()
+    Wrong { stage: 1, told: missing.iter().map(in_source).collect() }
 }
 
 /// Whoever else changes a file in that directory waits as long as this is held.

@@ -202,4 +202,13 @@ fn a_file_with_mistakes_is_told_of_as_it_is_and_can_be_mended() {
     let none = unset(&file, "zzz", &[]).unwrap_err().0;
     assert!(none[0].starts_with("There is no key zzz; there are "), "{none:?}");
     set(&file, "limits.max_steps", "5", &[]).unwrap();
+    // What does not go together is found out only behind what makes no sense by itself.
+    for mend in ["zzz", "providers.mine"] {
+        stand.write(USER, r#"{"zzz": 1, "providers": {"mine": {}}}"#);
+        let mended = unset(&file, mend, &[]);
+        assert_eq!(mended.is_ok(), mend == "zzz", "{mend}: {mended:?}");
+    }
+    stand.write(USER, r#"{"zzz": 1, "providers": {"mine": {}}}"#);
+    assert!(unset(&file, "zzz", &[]).unwrap() && unset(&file, "providers.mine", &[]).unwrap());
+    set(&file, "limits.max_steps", "5", &[]).unwrap();
 }

@@ -130,7 +130,7 @@ impl<'s> Search<'s> {
     }
 
     fn references(&mut self, members: &'s [Member]) -> Option<(&'s str, Place)> {
-        ["$ref", "$dynamicRef", "$recursiveRef"].iter().find_map(|name| {
+        walk::REFERENCES.iter().find_map(|name| {
             let node = member(members, name)?;
             let Value::Text(reference) = &node.value else { return None };
             let target = self.resolve(reference)?;

@@ -199,6 +199,7 @@ fn what_is_a_schema_is_told_by_the_keyword_above_it_and_not_by_its_name() {
     for schema in [
         r#"{"properties":{"enum":{"multipleOf":0.01}}}"#,
         r#"{"properties":{"default":{"maximum":9007199254740993}}}"#,
+        r##"{"$dynamicRef":"#/mine/0","mine":[{"multipleOf":0.01}]}"##,
         r##"{"$ref":"#/mine/0","mine":[{"pattern":"((a{1,1000}){1,1000}){1,1000}"}]}"##,
         r#"{"prefixItems":[{},{"items":[{"multipleOf":0.3}]}],"dependencies":{"a":["b"]}}"#,
     ] {

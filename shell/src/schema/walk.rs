@@ -27,6 +27,9 @@ const LISTED: &[&str] = &["allOf", "anyOf", "items", "oneOf", "prefixItems"];
 const NAMED: &[&str] =
     &["$defs", "definitions", "dependencies", "dependentSchemas", "patternProperties", "properties"];
 
+/// Keywords whose value says where another schema is.
+pub(super) const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
+
 /// Every object that is a schema, the outermost first: by its place below a keyword that has schemas, or because something
 /// refers to it by its place. What other keywords have are values, and not judged.
 pub(super) fn every(root: &Node) -> Vec<&[Member]> {
@@ -51,7 +54,7 @@ fn below<'n>(root: &'n Node, Member { name, node, .. }: &'n Member) -> Vec<&'n N
         }
         Value::List(items) if LISTED.contains(&name) => items.iter().collect(),
         Value::Object(_) if ONE.contains(&name) => vec![node],
-        Value::Text(reference) if name == "$ref" => {
+        Value::Text(reference) if REFERENCES.contains(&name) => {
             reference.strip_prefix("#/").and_then(|pointer| pointed_at(root, pointer)).into_iter().collect()
         }
         Value::Object(_)
