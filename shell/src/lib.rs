@@ -8,6 +8,7 @@ pub mod clock;
 pub mod config;
 pub mod door;
 pub mod driver;
+mod home;
 pub mod logging;
 pub mod models;
 pub mod rules;

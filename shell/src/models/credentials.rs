@@ -1,6 +1,5 @@
 //! The key to a provider: given, in a file, or printed by a command. Found out when it is first needed.
 
-use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -13,6 +12,7 @@ use tokio::sync::Mutex;
 
 use crate::aside::aside;
 use crate::config::files;
+use crate::home;
 
 /// How long a command may take to print a key.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -111,8 +111,7 @@ async fn find(place: &Key) -> Result<String, String> {
 
 /// It may be on a disk that does not answer.
 async fn in_file(file: &str) -> Result<String, String> {
-    let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-    let path = file.strip_prefix("~/").map_or_else(|| PathBuf::from(file), |rest| home().join(rest));
+    let path = home::path(file);
     let text = aside(move || files::read(&path, KEY_BYTES)).await.map_err(|error| error.to_string())?;
     let text = text.map_err(|error| format!("{error}; name a file that has the key"))?;
     text.ok_or_else(|| "there is no such file; put the key there".to_owned())

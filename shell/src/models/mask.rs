@@ -3,7 +3,8 @@
 //!
 //! A secret is looked for as it was sent and as it is written in JSON, in an address and in base64. What is short may occur by chance: in
 //! the words of an error it counts where it stands alone, and in an answer not at all. Nor do the values of headers count in an
-//! answer: they may be names that a model writes into files, where `[key]` would be a fault that nobody sees.
+//! answer, unless they are keys by their name and their look: they may be names that a model writes into files, where `[key]`
+//! would be a fault that nobody sees.
 
 use bytes::Bytes;
 use hostler_core::config::typed::{Provider, Secret};
@@ -32,6 +33,9 @@ const IN_ANSWERS: usize = 16;
 /// Words in the names of headers that have secrets.
 const TELLING: &[&str] = &["auth", "key", "token", "secret", "cookie", "pass", "cred", "sig", "session"];
 
+/// Words in the names of headers that have keys.
+const KEYS: &[&str] = &["auth", "key", "token", "secret", "cookie", "pass", "cred"];
+
 /// The secrets of a request, in all their forms, the longest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mask {
@@ -43,17 +47,22 @@ pub(super) struct Mask {
 impl Mask {
     /// The keys that were used, and what else of a provider's configuration nobody may see.
     pub(super) fn new(provider: &Provider, keys: &[Secret]) -> Self {
-        let keys: Vec<String> = keys.iter().map(|Secret(key)| key.clone()).collect();
-        let mut secrets = keys.clone();
+        let mut keys: Vec<String> = keys.iter().map(|Secret(key)| key.clone()).collect();
+        let mut secrets = Vec::new();
         for (name, Secret(value)) in &provider.headers {
             let name = name.to_ascii_lowercase();
-            if TELLING.iter().any(|word| name.contains(word)) {
+            let is_named = |words: &[&str]| words.iter().any(|word| name.contains(word));
+            if is_named(TELLING) {
                 secrets.extend(
                     value.split_whitespace().filter(|word| word.len() >= IN_WORDS).map(str::to_owned),
                 );
             }
+            if is_named(KEYS) {
+                keys.extend(value.split_whitespace().filter(|word| is_random(word)).map(str::to_owned));
+            }
             secrets.extend(is_random(value).then(|| value.trim().to_owned()));
         }
+        secrets.extend(keys.iter().cloned());
         let mut of_answers = finders(&keys);
         of_answers.retain(|form| form.needle().len() >= IN_ANSWERS);
         Self { forms: finders(&secrets), of_answers }
@@ -345,6 +354,8 @@ mod tests {
         assert_eq!(sieve.push(Bytes::from_static(b"like sk-4711-t")), "like ");
         assert_eq!(sieve.rest(), "sk-4711-t");
         // What somebody made up for a server that needs none is a word like others, and so is what a header says.
+        let mut sieve = mask(&[], &[("authorization", "Bearer 0123456789abcdef")]).sieve();
+        assert_eq!(sieve.push(Bytes::from_static(b"It is 0123456789abcdef.")), "It is [key].");
         let mut sieve = mask(&[], &[("x-session", "0123456789abcdef")]).sieve();
         assert_eq!(sieve.push(Bytes::from_static(b"0123456789abcdef")), "0123456789abcdef");
         let mut sieve = mask(&["lm-studio"], &[]).sieve();

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use hostler_core::catalogue::{self, Builtin};
 use hostler_core::config::nearest::nearest;
@@ -20,6 +20,7 @@ use super::rehearsal::Rehearsal;
 use super::{Models, local, notes};
 use crate::aside::aside;
 use crate::config::repository_root;
+use crate::home;
 
 /// The provider's name of the model inside the program.
 pub(super) const REHEARSAL: &str = "rehearsal";
@@ -128,8 +129,8 @@ pub fn is_inside(name: &str) -> bool {
 pub fn check_name(config: &Config, name: &str) -> Result<(), PrepareError> {
     match name.strip_prefix("rehearsal:") {
         // What can be read only once is left to whoever plays it.
-        Some(file) if std::fs::metadata(path(file)).is_ok_and(|found| !found.is_file()) => Ok(()),
-        Some(file) => scenario(file, std::fs::read_to_string(path(file))).map(drop),
+        Some(file) if std::fs::metadata(home::path(file)).is_ok_and(|found| !found.is_file()) => Ok(()),
+        Some(file) => scenario(file, std::fs::read_to_string(home::path(file))).map(drop),
         None if name == REHEARSAL => Ok(()),
         None => provided(config, name).map(drop),
     }
@@ -191,17 +192,11 @@ fn no_key(name: &str, provider: &Provider) -> String {
 }
 
 async fn rehearse(models: &Models, file: &str) -> Result<ModelRef, PrepareError> {
-    let path = path(file);
+    let path = home::path(file);
     let text = aside(move || std::fs::read_to_string(path)).await.map_err(broke_down)?;
     let scenario = scenario(file, text)?;
     models.rehearse(file, Rehearsal::Scenario(Box::new(scenario)));
     Ok(ModelRef { provider: REHEARSAL.to_owned(), model: file.to_owned() })
-}
-
-/// Where a scenario is. No shell has put the home in the place of `~/` behind a colon.
-fn path(file: &str) -> PathBuf {
-    let home = || std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-    file.strip_prefix("~/").map_or_else(|| PathBuf::from(file), |rest| home().join(rest))
 }
 
 fn scenario(file: &str, text: io::Result<String>) -> Result<Scenario, PrepareError> {
