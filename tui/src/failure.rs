@@ -26,6 +26,11 @@ impl Failure {
         Self { code: Self::USAGE, message: message.to_string() }
     }
 
+    /// The same, with what else there is to say.
+    pub(crate) fn besides(self, more: &str) -> Self {
+        Self { message: format!("{} {more}", self.message), ..self }
+    }
+
     /// Says it on standard error and gives the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         use std::io::Write;

@@ -9,6 +9,7 @@ mod failure;
 mod file_size;
 mod logs;
 mod place;
+mod room;
 mod run;
 
 use std::io::Write;

@@ -15,6 +15,8 @@ use hostler_shell::store::Store;
 use hostler_shell::store::place::{Env, read_only_root, state_root, workspace_dir};
 use hostler_shell::tools;
 
+use crate::room::no_room;
+
 /// The directory for state that the command line names. It is said once, before anything looks, like the environment.
 static DATA_DIR: OnceLock<PathBuf> = OnceLock::new();
 
@@ -114,9 +116,8 @@ impl Place {
         let tools = if dir.is_some() { tools.with_outputs(&self.dir) } else { tools };
         let settings = Settings::default();
         let models = Models::new(config, self.places().user, settings.connect, clock);
-        driver::open(Setup { dir, store, tools, models, settings, clock }).map_err(|error| {
-            format!("The program cannot start ({error}); see whether there is room for another process.")
-        })
+        driver::open(Setup { dir, store, tools, models, settings, clock })
+            .map_err(|error| no_room("The program cannot start", error))
     }
 }
 

@@ -34,7 +34,8 @@ fn what_holds_is_shown_with_who_said_it_and_without_secrets() {
     }
     assert_eq!(show(&["model"]).out, "model = \"openai/x\"\n");
     assert_eq!(show(&["limits.timeout"]).out, "limits.timeout is not set.\n");
-    assert!(show(&["limits"]).out.lines().all(|line| line.starts_with("limits.")));
+    let limits = show(&["limits"]).out;
+    assert!(limits.lines().count() > 1 && limits.lines().all(|line| line.starts_with("limits.")), "{limits}");
     let wrong = home.hostler(["config", "show", "modle"]).finish().expect_code(2);
     assert_eq!(wrong.err, "hostler: There is no key modle; did you mean model?\n");
     let all = json(&show(&["--json"]));

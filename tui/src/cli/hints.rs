@@ -8,6 +8,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, CommandFactory};
 use hostler_core::client::one_line;
 use hostler_core::config::nearest::nearest;
+use hostler_core::tools::line;
 
 use super::Cli;
 
@@ -64,12 +65,12 @@ const OPTIONS: &[(&[&str], &str)] = &[
 /// Options that no command has, and what is said of them.
 const EVERYWHERE: &[(&[&str], &str)] = &[
     (&["--version", "-V"], "the version is told by: hostler --version"),
+    (&["-o", "--output", "--out"], "to write it into a file: > FILE behind the command"),
     (&["--cd", "--dir", "--directory", "--workdir"], "to work in another directory: --cwd DIR"),
 ];
 
 /// What others call the option that says in which form something is printed.
-const FORMS: &[&str] =
-    &["--json", "--jsonl", "--format", "--output-format", "--output", "-o", "--stream-json"];
+const FORMS: &[&str] = &["--json", "--jsonl", "--format", "--output-format", "--stream-json"];
 
 /// How long a prompt may be that is written out in a hint.
 const PROMPT_CHARS: usize = 200;
@@ -120,7 +121,13 @@ enum Meant {
 
 /// The command that the words have come to.
 fn spoken_of<'c>(hostler: &'c Command, words: &[String]) -> &'c Command {
-    words.iter().fold(hostler, |command, word| command.find_subcommand(word).unwrap_or(command))
+    let mut command = hostler;
+    for word in words.iter().filter(|word| !word.starts_with('-')) {
+        // What stands behind another word is a part of what that one is: a prompt, the value of an option.
+        let Some(below) = command.find_subcommand(word) else { break };
+        command = below;
+    }
+    command
 }
 
 fn wrong_word(error: &clap::Error, kind: ContextKind) -> String {
@@ -155,7 +162,7 @@ fn to_run(wrong: &str, words: &[String]) -> String {
     let prompt = if prompt.is_empty() { wrong.to_owned() } else { prompt.join(" ") };
     let prompt = match prompt {
         long if long.chars().count() > PROMPT_CHARS => "\"what is to be done\"".to_owned(),
-        text if text.contains(['"', '$', '`', '\\', '!']) => format!("'{}'", text.replace('\'', "'\\''")),
+        text if text.contains(['"', '$', '`', '\\', '!']) => line(&[text]),
         text => format!("\"{text}\""),
     };
     format!("to have it done: hostler run {prompt}")
@@ -263,6 +270,8 @@ mod tests {
         hints(&["fix the bug"], "to have it done: hostler run \"fix the bug\"\n");
         hints(&["fix", "the", "bug", "--model", "x"], "hostler run \"fix the bug\"\n");
         hints(&["say \"$HOME\" isn't"], "hostler run 'say \"$HOME\" isn'\\''t'\n");
+        hints(&["please", "run", "the", "tests"], "hostler run \"please run the tests\"\n");
+        hints(&["describe", "the", "sessions", "table"], "hostler run \"describe the sessions table\"\n");
         hints(&["zzzzzz"], "hostler run \"zzzzzz\"\n");
         hints(&[&"long ".repeat(1_000)], "hostler run \"what is to be done\"\n");
     }
@@ -294,6 +303,7 @@ mod tests {
             hints(&["run", option], "--format json or --format jsonl\n");
             hints(&["sessions", "export", "a", option], "JSON is printed with --format json\n");
         }
+        hints(&["sessions", "export", "a", "-o", "f.md"], "> FILE");
         for words in [&["sessions", "list"][..], &["runs", "show", "a"], &["models"], &["doctor"]] {
             hints(&[words, &["--format", "json"]].concat(), "JSON is printed with --json\n");
         }

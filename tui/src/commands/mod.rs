@@ -27,6 +27,10 @@ use hostler_shell::door::{Door, InProcess};
 
 use crate::failure::Failure;
 use crate::place::Place;
+use crate::room;
+
+/// How long a server on this machine may take to answer, in milliseconds.
+const NEARBY: u64 = 1_000;
 
 /// How many characters of an id tell it from the others in a list.
 const SHORT: usize = 8;
@@ -61,12 +65,7 @@ impl Asking {
     }
 
     fn at(open: impl FnOnce() -> Result<InProcess, String>) -> Result<Self, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| {
-            Failure::error(format!(
-                "The program cannot start ({error}); see whether there is room for another process."
-            ))
-        })?;
+        let runtime = room::runtime()?;
         let door = runtime.block_on(async { open() }).map_err(Failure::error)?;
         Ok(Self { runtime, door })
     }

@@ -18,6 +18,7 @@ use super::{json as line, print};
 use crate::cli::ModelsArgs;
 use crate::failure::Failure;
 use crate::place::Place;
+use crate::room;
 
 pub(crate) fn models(args: &ModelsArgs) -> Result<ExitCode, Failure> {
     let place = Place::here().map_err(Failure::error)?;
@@ -26,7 +27,8 @@ pub(crate) fn models(args: &ModelsArgs) -> Result<ExitCode, Failure> {
     all.extend(nearby(&loaded.config)?);
     let filter = args.filter.as_deref().unwrap_or_default().to_lowercase();
     // Whoever names a provider wants its models, also before there is a key.
-    let named = |name: &str| name.split_once('/').is_some_and(|(provider, _)| provider == filter);
+    let named =
+        |name: &str| name.split_once('/').is_some_and(|(provider, _)| provider.to_lowercase() == filter);
     let listed: Vec<_> = all
         .iter()
         .filter(|(name, (_, configured))| *configured || args.all || named(name))
@@ -48,18 +50,10 @@ pub(crate) fn models(args: &ModelsArgs) -> Result<ExitCode, Failure> {
 /// What is known of models, by `PROVIDER/NAME`, and whether they can be asked.
 type Known = BTreeMap<String, (ModelInfo, bool)>;
 
-/// How long connecting to a server on this machine may take, in milliseconds.
-const NEARBY: u64 = 1_000;
-
 /// The models of servers on this machine that answer.
 fn nearby(config: &Config) -> Result<Known, Failure> {
-    let models = Models::new(Arc::new(config.clone()), None, NEARBY, Clock::start());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| {
-        Failure::error(format!(
-            "The program cannot start ({error}); see whether there is room for another process."
-        ))
-    })?;
+    let models = Models::new(Arc::new(config.clone()), None, super::NEARBY, Clock::start());
+    let runtime = room::runtime()?;
     let known = |(model, window): (ModelRef, Option<u64>)| {
         let mut info = config.model_info(&model.provider, &model.model).unwrap_or_default();
         info.context = info.context.or(window);
@@ -92,6 +86,9 @@ fn nothing(args: &ModelsArgs, config: &Config) -> String {
         .map(|(name, _)| name.as_str())
         .collect();
     match &args.filter {
+        Some(filter) if args.all => {
+            format!("Nothing is known of a model like {}, which can be asked all the same.\n", quoted(filter))
+        }
         Some(filter) => format!(
             "Nothing is known of a model like {}; --all looks also at providers that are not configured.\n",
             quoted(filter)

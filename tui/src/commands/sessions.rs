@@ -7,6 +7,7 @@ use hostler_core::client::printable;
 use hostler_core::content::{Block, MessageBody, ToolCall};
 use hostler_core::ids::SessionId;
 use hostler_core::protocol::{Activity, Command, Query, Reply, SessionInfo, Transcript};
+use hostler_core::quote::count;
 use uuid::Uuid;
 
 use super::{Asking, cut, export, json, minute, one_more, print, say_cut, short, spoken, unexpected};
@@ -65,16 +66,21 @@ pub(crate) fn sessions(command: &Sessions) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Deletes sessions, if all of them can be found. One in which something is under way comes first, so that it is refused before
-/// another is gone.
+/// Deletes sessions, in the order in which they are named, if all of them can be found. What is refused is said with what is gone
+/// by then.
 fn delete(asking: &Asking, ids: &[String]) -> Result<(), Failure> {
     let found: Result<Vec<_>, _> = ids.iter().map(|id| asking.find_session(id)).collect();
-    let mut found = found?;
-    found.sort_by(|one, other| one.id.cmp(&other.id));
-    found.dedup_by(|one, other| one.id == other.id);
-    found.sort_by_key(|session| !matches!(session.activity, Activity::Running(_)));
-    for session in found {
-        asking.command(Command::Delete { session: session.id })?;
+    let mut gone: Vec<SessionId> = Vec::new();
+    for session in found? {
+        if gone.contains(&session.id) {
+            continue;
+        }
+        let deleted = asking.command(Command::Delete { session: session.id.clone() });
+        deleted.map_err(|failure| match gone.as_slice() {
+            [] => failure,
+            gone => failure.besides(&format!("Deleted before that: {}.", count(gone.len(), "session"))),
+        })?;
+        gone.push(session.id);
     }
     Ok(())
 }

@@ -4,6 +4,8 @@ use std::thread;
 
 use tokio::sync::oneshot;
 
+use crate::room::no_room;
+
 /// Starts the work; what it comes to is received once. Fails with a sentence if there is no room for a thread.
 pub(super) fn aside<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
@@ -15,11 +17,6 @@ pub(super) fn aside<T: Send + 'static>(
     };
     match thread::Builder::new().name("aside".to_owned()).spawn(body) {
         Ok(_) => Ok(done),
-        Err(error) => Err(no_room("The program cannot go on", &error)),
+        Err(error) => Err(no_room("The program cannot go on", error)),
     }
-}
-
-/// What is said where the system has no room for a thread.
-pub(super) fn no_room(what: &str, error: &std::io::Error) -> String {
-    format!("{what} ({error}); see whether there is room for another process.")
 }

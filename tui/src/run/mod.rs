@@ -30,7 +30,7 @@ use tokio::runtime::Runtime;
 use crate::cli::RunArgs;
 use crate::failure::Failure;
 use crate::place::Place;
-use aside::no_room;
+use crate::room::{self, no_room};
 use keep::Keeping;
 use opening::{Opened, Opening};
 use output::{Lost, Output};
@@ -53,8 +53,7 @@ pub(crate) struct Watch {
 impl Watch {
     /// Watches for signals from here on; else says why that cannot be.
     pub(crate) fn begin() -> Result<Self, Failure> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| Failure::error(no_room("The program cannot start", &error)))?;
+        let runtime = room::runtime()?;
         let signals = {
             let _inside = runtime.enter();
             Signals::watch()

@@ -10,21 +10,14 @@ use hostler_shell::models::{Models, check_name, is_inside};
 
 use super::{Finding, Verdict};
 use crate::failure::Failure;
+use crate::room;
 
 /// How long a provider may take to answer, in milliseconds.
 const PATIENCE: u64 = 10_000;
 
-/// How long a server on this machine may take.
-const NEARBY: u64 = 1_000;
-
 /// Asks each configured provider for its list of models.
 pub(super) fn providers(config: Config) -> Result<Vec<Finding>, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| {
-        Failure::error(format!(
-            "The program cannot start ({error}); see whether there is room for another process."
-        ))
-    })?;
+    let runtime = room::runtime()?;
     let models = Models::new(Arc::new(config), None, PATIENCE, Clock::start());
     let mut findings = Vec::new();
     let mut served = models.config().model.as_deref().is_some_and(is_inside);
@@ -33,7 +26,8 @@ pub(super) fn providers(config: Config) -> Result<Vec<Finding>, Failure> {
         if nearby && !is_looked_for(models.config(), provider) {
             continue;
         }
-        let answer = runtime.block_on(models.look(name, if nearby { NEARBY } else { PATIENCE }));
+        let answer =
+            runtime.block_on(models.look(name, if nearby { crate::commands::NEARBY } else { PATIENCE }));
         served |= !nearby || matches!(answer, Ok(Listed::Models(_)));
         findings.extend(judged(name, provider, nearby, answer));
     }
